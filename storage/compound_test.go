@@ -81,7 +81,7 @@ func TestEveryPlanAnswersLikeAFullScan(t *testing.T) {
 		done.Go(func() { l.rewrite(t, ids, stop, seed) })
 		t.Cleanup(func() { end(); done.Wait() })
 		for _, costs := range [][6]int{{2000, 200, 1000, 20_000, 300, 20}, {2000, 0, 0, 20_000, 300, 1000}, {5, 2, 3, 20, 2, 5}, {1, 0, 0, 1000, 3, 1000}} {
-			search.SetCosts(l.Repo, costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
+			search.SetCosts(l.Repo, search.Costs{Sorted: costs[0], Few: costs[1], Subtree: costs[2], Known: costs[3], Loads: costs[4], Factor: costs[5]})
 			l.view(user("ann"), func(tx *storage.Tx) error {
 				var err error
 				if l.ids, err = tx.EveryID(); err != nil { // versions were made meanwhile

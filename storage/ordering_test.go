@@ -128,7 +128,7 @@ func TestIndexesOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, complete := range []bool{false, true} {
-		search.SetCosts(w.Repo, 0, 0, 0, 10, 10, 10)
+		search.SetCosts(w.Repo, search.Costs{Known: 10, Loads: 10, Factor: 10})
 		w.view(w.System(), func(tx *storage.Tx) error {
 			var got string
 			p, err := search.Query(tx, "SELECT * FROM Item ORDER BY item:rank DESC", search.Options{})
