@@ -31,16 +31,16 @@ func TestGoldenCallers(t *testing.T) {
 	var got bytes.Buffer
 	for _, name := range set.Names() {
 		fmt.Fprint(&got, name, ":")
-		var earlier engine.Door
+		var earlier engine.EntryPoint
 		for _, c := range callers {
-			var doors []string
-			for door := engine.REST; door <= engine.Server; door <<= 1 {
-				if earlier&door == 0 && set.Allowed(name, c.as, door) {
-					doors, earlier = append(doors, door.String()), earlier|door
+			var entryPoints []string
+			for entryPoint := engine.REST; entryPoint <= engine.Server; entryPoint <<= 1 {
+				if earlier&entryPoint == 0 && set.Allowed(name, c.as, entryPoint) {
+					entryPoints, earlier = append(entryPoints, entryPoint.String()), earlier|entryPoint
 				}
 			}
-			if len(doors) > 0 {
-				fmt.Fprintf(&got, " %s(%s)", c.name, strings.Join(doors, " "))
+			if len(entryPoints) > 0 {
+				fmt.Fprintf(&got, " %s(%s)", c.name, strings.Join(entryPoints, " "))
 			}
 		}
 		fmt.Fprintln(&got)
