@@ -12,6 +12,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/hold"
 	"catena/storage/outbox"
+	"catena/storage/owner"
 )
 
 const holder = "00000000-0000-4000-8000-000000000001"
@@ -94,6 +95,83 @@ func TestLease(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestInterruptedJobs kills the server again and again while it carries out a job. The job is not given up as if it had
+// failed, but waits ever longer, until it is likely to be what ends the server. A server that is stopped puts its jobs back.
+func TestInterruptedJobs(t *testing.T) {
+	var skip atomic.Int64
+	base := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w := newWorld(t, func(c *storage.Config) { c.Clock = inClock(base, &skip) })
+	w.update(w.System(), func(tx *storage.Tx) error { return outbox.Enqueue(tx, outbox.Job{Kind: "slow", ID: "one"}) })
+	job := func(r *storage.Repo) (state outbox.State) {
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
+			all, err := outbox.Jobs(tx, "", "slow", 10)
+			if len(all) == 1 {
+				state = all[0]
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	begin := func(r *storage.Repo) (end func()) {
+		ctx, cancel := context.WithCancel(context.Background())
+		begun, ended := make(chan bool), make(chan error)
+		go func() {
+			ended <- outbox.Run(ctx, r, outbox.Handlers{"slow": {Do: func(ctx context.Context, _ outbox.Job) error {
+				begun <- true
+				<-ctx.Done()
+				return ctx.Err()
+			}}})
+		}()
+		<-begun
+		return func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for range 10 {
+		begin(w.Repo)()
+		if j := job(w.Repo); j.State != outbox.Waits || j.Tries != 0 || j.Due != base {
+			t.Fatalf("after the server was stopped: %+v", j)
+		}
+	}
+	kill := func(r *storage.Repo) *storage.Repo {
+		end := begin(r)
+		next, err := storage.Open(t.Context(), storage.Config{DB: w.db, Blobs: w.blobs, Types: w.Types(), Owners: owner.All, Clock: inClock(base, &skip)}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		end()
+		return next
+	}
+	r := w.Repo
+	for n := range 19 {
+		r = kill(r)
+		j := job(r)
+		pause := time.Duration(0)
+		if n >= 2 {
+			pause = min(time.Second<<(n-2), 5*time.Minute)
+		}
+		now := base.Add(time.Duration(skip.Load()))
+		if j.State != outbox.Waits || j.Tries != 0 || !j.Due.Equal(now.Add(pause)) {
+			t.Errorf("killed %d times: %+v, want due after %s", n+1, j, pause)
+		}
+		skip.Add(int64(pause))
+	}
+	r = kill(r)
+	if j := job(r); j.State != outbox.GivenUp || j.Failure != "the process ended 20 times while the job was carried out" {
+		t.Errorf("in the end: %+v", j)
+	}
+}
+
+func inClock(base time.Time, skip *atomic.Int64) func() time.Time {
+	return func() time.Time { return base.Add(time.Duration(skip.Load())) }
 }
 
 // TestAtOnce has a kind of which two jobs may run at once: the others wait, hold no other kind up, and follow as soon as one

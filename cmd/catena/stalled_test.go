@@ -36,8 +36,8 @@ func stalledClients(t *testing.T) int {
 	return n
 }
 
-// TestStalled has hundreds of clients ask for content and read none of it, while others produce garbage and some send
-// bodies that never end. The server breaks those answers off and lives. It did not when breaking off was a panic, on
+// TestStalled has hundreds of clients ask for content and read none of it, while others read and write a few bytes at a
+// time, send bodies that never end, and produce garbage. The server breaks those answers off and lives. It did not when breaking off was a panic, on
 // whose way up a deferred call ran a whole transaction: see TestDeferredFrames.
 func TestStalled(t *testing.T) {
 	t.Run("folder", func(t *testing.T) { stall(t) })
@@ -67,7 +67,13 @@ func stall(t *testing.T, args ...string) {
 	}
 	for i := range n {
 		c := openStalled(t, p.base, i)
-		defer c.Close()
+		context.AfterFunc(ctx, func() { _ = c.Close() })
+		switch i % 8 {
+		case slowReader:
+			busy.Go(func() { trickle(ctx, func(b []byte) (int, error) { return c.Read(b) }) })
+		case slowWriter:
+			busy.Go(func() { trickle(ctx, func(b []byte) (int, error) { return c.Write(b) }) })
+		}
 	}
 	select {
 	case err := <-p.done:
@@ -124,6 +130,28 @@ func litter(ctx context.Context, base string) {
 // adminHeader signs Administrator in.
 var adminHeader = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("Administrator:"+adminPassword)) + "\r\n"
 
+// Which of eight clients are slow instead of silent.
+const (
+	slowReader = 3
+	slowWriter = 4
+)
+
+// trickle reads or writes a few bytes at a time.
+func trickle(ctx context.Context, some func(b []byte) (int, error)) {
+	pause := time.NewTicker(20 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		if _, err := some([]byte("    ")); err != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+	}
+}
+
 // openStalled sends the i-th request, whose answer nobody reads.
 func openStalled(t *testing.T, base string, i int) net.Conn {
 	t.Helper()
@@ -140,7 +168,7 @@ func openStalled(t *testing.T, base string, i int) net.Conn {
 		file += fmt.Sprintf("Range: bytes=%d-\r\n", i)
 	case 1: // in chunks
 		file = "GET /api/v1/path/big/@op/Document.GetBlobs HTTP/1.1\r\n" + head
-	case 2: // never sends its body
+	case 2, slowWriter: // does not send its body
 		file = "POST /api/v1/automation/Document.Fetch HTTP/1.1\r\n" + head + "Content-Type: application/json\r\nContent-Length: 100000\r\n"
 	}
 	if _, err := io.WriteString(c, file+"\r\n"); err != nil {

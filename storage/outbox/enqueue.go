@@ -63,7 +63,7 @@ func Retry(t *storage.Tx, id string) (State, error) {
 	if err != nil {
 		return j, err
 	}
-	j.State, j.Tries, j.Due, j.Since = Waits, 0, t.Now(), t.Now()
+	j.State, j.Tries, j.Interrupted, j.Due, j.Since = Waits, 0, 0, t.Now(), t.Now()
 	return j, addRow(rowsOf(t), j.Job)
 }
 

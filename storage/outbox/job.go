@@ -26,6 +26,8 @@ type Job struct {
 	Since   time.Time   `json:",omitzero"`  // when Due was set; zero: when the job was created
 	Trace   trace.Trace `json:",omitzero"`  // that what caused the job belongs to
 	Failure string      `json:",omitempty"` // what went wrong last
+
+	Interrupted int `json:",omitempty"` // how many tries before this one ended with the process
 }
 
 // The states of a job.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -179,6 +180,15 @@ func (q *Queue) due(ctx context.Context, busy *busy, max int) (keys [][]byte, er
 	return keys, err
 }
 
+// What ends with the process is not a try that failed: a server that is killed often would give up what it never could
+// carry out. But such a job may be the reason, and then must not end every process at once: it waits, longer each time, and
+// in the end it is given up.
+const (
+	interruptedFree  = 2 // times that a job need not wait
+	interruptedLimit = 20
+	interruptedPause = 5 * time.Minute // the longest
+)
+
 // Open makes the jobs due that a server was carrying out when it was killed: a store is open in one process,
 // so whoever had them is gone.
 func (q *Queue) Open(ctx context.Context) error {
@@ -195,13 +205,26 @@ func (q *Queue) Open(ctx context.Context) error {
 			if err := k.Delete(row.Key); err != nil {
 				return err
 			}
-			j.Since = now
-			if err := put(k, queueWaiting, now, j); err != nil {
+			if err := interrupted(k, j, now); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// interrupted puts a job back whose last try ended with the process.
+func interrupted(k *kv.Tx, j Job, now time.Time) error {
+	j.Since, j.Due = now, now
+	if j.Interrupted++; j.Interrupted == interruptedLimit {
+		j.Failure = fmt.Sprintf("the process ended %d times while the job was carried out", j.Interrupted)
+		return put(k, queueDead, j.Due, j)
+	}
+	j.Tries = max(0, j.Tries-1)
+	if n := j.Interrupted - interruptedFree; n > 0 {
+		j.Due = now.Add(min(time.Second<<(n-1), interruptedPause))
+	}
+	return put(k, queueWaiting, j.Due, j)
 }
 
 // advanceBatch is how many jobs one transaction brings forward at most.
@@ -357,6 +380,10 @@ func (q *Queue) carryOut(ctx context.Context, j *Job, l *lease, do func(context.
 		q.keepLease(working, cancel, j, l)
 	}()
 	failed := q.try(working, j, do)
+	var never *GaveUp
+	if failed != nil && ctx.Err() != nil && !errors.As(failed, &never) {
+		failed = &Later{Why: failed.Error()} // the server stops
+	}
 	cancel()
 	<-renewing
 	q.settle(ctx, j, l.key, failed)
@@ -386,7 +413,7 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 
 // again is a job after a failure, and the queue it goes to.
 func (q *Queue) again(j Job, failed error) (byte, Job) {
-	j.Failure = cutText(failed.Error(), maxReason)
+	j.Failure, j.Interrupted = cutText(failed.Error(), maxReason), 0
 	j.Since = q.Clock().UTC().Truncate(time.Millisecond)
 	var never *GaveUp
 	var later *Later
