@@ -177,6 +177,7 @@ const probes = 16
 
 // freeChild reports whether no child of the parent has a name, and none that is being made is about to have it. Only
 // that it is free is validated: whoever finds it taken chooses another one. Whoever fills a folder asks many times.
+// A transaction that has looked for a child of just this name makes it unless it is there, and would rather lose the race.
 func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 	if t.free.parent != parent {
 		t.free = freeNames{parent: parent, probe: probes}
@@ -189,7 +190,7 @@ func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 		}
 	}
 	taken, err := t.kv.Peek(key)
-	if err != nil || taken != nil || !t.repo.naming.take(t.claims, parent, name) {
+	if err != nil || taken != nil || !t.repo.naming.take(t.claims, parent, name) && !t.kv.Guarded(key) {
 		return false, err
 	}
 	t.kv.Guard(key)

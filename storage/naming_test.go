@@ -12,6 +12,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/badger"
+	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/memory"
 )
@@ -92,6 +93,52 @@ func TestEqualNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMissingFolderIsMadeOnce: of two transactions that make a folder because it is missing, one finds that of the other.
+func TestMissingFolderIsMadeOnce(t *testing.T) {
+	w := newWorld(t, func(c *storage.Config) { c.NewID = nil })
+	w.make("/desk", "Folder", nil)
+	file := func(name string, between func()) {
+		err := w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+			desk, err := tx.Doc("/desk")
+			if err != nil {
+				return err
+			}
+			box, err := tx.Child(desk, "box")
+			if fault.Is(err, fault.NotFound) {
+				box, err = tx.Create(desk, "Folder", "box", nil)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = tx.Create(box, "File", name, nil)
+			between()
+			between = func() {}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	file("a", func() { file("b", func() {}) })
+	w.view(w.System(), func(tx *storage.Tx) error {
+		for _, path := range []storage.Ref{"/desk/box/a", "/desk/box/b"} {
+			if _, err := tx.Doc(path); err != nil {
+				t.Error(err)
+			}
+		}
+		desk, err := tx.Doc("/desk")
+		if err != nil {
+			return err
+		}
+		for child, err := range tx.EachChild(desk) {
+			if err != nil || child.Name() != "box" {
+				t.Errorf("%v %v", child, err)
+			}
+		}
+		return nil
+	})
 }
 
 // TestNameIsFreeAgain: a name that was given back is taken as it is.

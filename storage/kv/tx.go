@@ -154,6 +154,11 @@ func (t *Tx) Guard(key []byte) {
 	}
 }
 
+// Guarded reports whether a key is validated that was read or guarded by itself, not in a range.
+func (t *Tx) Guarded(key []byte) bool {
+	return slices.ContainsFunc(t.reads, func(read []byte) bool { return bytes.Equal(read, key) })
+}
+
 // keep returns a copy of a key that lives as long as the transaction, so that the caller's need not.
 func (t *Tx) keep(key []byte) []byte {
 	own := t.take(len(key))
