@@ -39,7 +39,7 @@ var Rules = slices.Concat(
 		"Blob.ExportToFS", "Group.CreateOrUpdate", "Repository.Verify",
 		"JsonStack.*", "Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.SetAccount"),
 	allow(engine.Admins, outside|engine.Server, "Services.LogLevel"),
-	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*", "WorkManager.*"),
+	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Schedule.*", "Script.*", "WorkManager.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
 	allow(engine.Anyone, outside|engine.Server, "OAuth2.*"),
 	allow(engine.Anyone, outside|engine.Server, "Token.*"),

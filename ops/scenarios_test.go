@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"catena/engine"
 	"catena/engine/listener"
 	"catena/engine/scenario"
+	"catena/engine/schedule"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/scripts"
@@ -28,6 +30,7 @@ var folders = []string{
 	"../chains/testdata",
 	"../decks/testdata",
 	"../engine/listener/testdata",
+	"../engine/schedule/testdata",
 	"../scripts/testdata",
 }
 
@@ -119,17 +122,17 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 			t.Error(err)
 		}
 	})
-	ls := listener.New()
+	ls, schedules := listener.New(), schedule.New()
 	s := resttest.Start(t, resttest.Config{
 		Repo: decks.Listen,
-		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), decks.Ops),
+		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), schedules.Ops(), decks.Ops),
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID = clock.Now, clock.NewID },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
-	if err := ls.Load(t.Context(), s.Engine); err != nil {
+	if err := errors.Join(ls.Load(t.Context(), s.Engine), schedules.Load(t.Context(), s.Engine)); err != nil {
 		t.Fatal(err)
 	}
 	s.User("alice")

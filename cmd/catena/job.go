@@ -5,11 +5,48 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"catena/engine/schedule"
 )
 
 // listenerCmd manages listeners as chains are.
 func listenerCmd(g *global) *cobra.Command {
 	return kind{noun: "listener", family: "Listener", ext: ".yaml .yml .json"}.command(g)
+}
+
+// scheduleCmd manages schedules as chains are, and shows where they stand.
+func scheduleCmd(g *global) *cobra.Command {
+	cmd := kind{noun: "schedule", family: "Schedule", ext: ".yaml .yml .json"}.command(g)
+	cmd.AddCommand(&cobra.Command{
+		Use: "status", Short: "Show when schedules run next and ran last", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all := []schedule.Status{}
+			if err := g.object(cmd, call{op: "Schedule.Status"}, &all); err != nil {
+				return err
+			}
+			return list(g, cmd, all, "NAME\tSTATE\tNEXT\tLAST\tERROR", func(s schedule.Status) string {
+				return columns(s.Name, s.State, instantText(s.Next), instantText(s.Last), s.Failure)
+			})
+		},
+	})
+	for verb, short := range map[string]string{"resume": "Resume a stopped schedule", "stop": "Stop a schedule until it is resumed"} {
+		cmd.AddCommand(&cobra.Command{
+			Use: verb + " NAME", Short: short, Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				op := map[string]string{"resume": "Schedule.Resume", "stop": "Schedule.Stop"}[verb]
+				return g.object(cmd, call{op: op, params: map[string]any{"name": args[0]}}, nil)
+			},
+		})
+	}
+	return cmd
+}
+
+// instantText writes an instant, "-" for none.
+func instantText(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Format(time.RFC3339)
 }
 
 // waitingJob is a job of the outbox as the operations show it.

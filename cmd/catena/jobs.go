@@ -37,6 +37,9 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 		hooks.JobKind:    {Do: b.webhooks.Job},
 		grant.JobKind:    grant.Jobs(b.repo),
 	}
+	if b.repo == a.repo {
+		maps.Copy(all, a.schedules.Jobs())
+	}
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())

@@ -22,6 +22,7 @@ import (
 	"catena/engine/listener"
 	"catena/engine/mail"
 	"catena/engine/pdf"
+	"catena/engine/schedule"
 	"catena/engine/worker"
 	"catena/engine/workflow"
 	"catena/ops"
@@ -64,6 +65,7 @@ type app struct {
 	chains    *chains.Chains
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
+	schedules *schedule.Schedules
 	declared  *declared
 	mail      *mail.Sender
 	meters    *meters
@@ -105,7 +107,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 	}
 	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
 	host.KeepPrivate()
-	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "templates", "types", "workflows"} {
+	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -197,7 +199,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
-	a.listeners = listener.New()
+	a.listeners, a.schedules = listener.New(), schedule.New()
 	err := errors.Join(a.sender(o.smtp, o.base), a.printer(o.chromium))
 	if err != nil {
 		return err
@@ -215,7 +217,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.listeners.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(ops.Rules, append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops())...)
+	set, err := engine.NewSet(ops.Rules, append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops())...)
 	if err != nil {
 		return err
 	}
@@ -226,6 +228,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
+	a.deploy("schedules", a.schedules.Load(ctx, a.engine))
 	return nil
 }
 
@@ -251,12 +254,13 @@ func (a *app) deploy(what string, err error) {
 }
 
 // sync deploys the files of the data directory: scripts first, since chains call them, and
-// listeners last.
+// listeners and schedules last.
 func (a *app) sync(ctx context.Context) error {
 	_, err := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
 	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
 	_, err3 := a.listeners.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "listeners")))
-	return errors.Join(err, err2, err3)
+	_, err4 := a.schedules.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "schedules")))
+	return errors.Join(err, err2, err3, err4)
 }
 
 // workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.

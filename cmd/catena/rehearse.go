@@ -54,8 +54,10 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	if err := a.arm(ctx, o, self); err != nil {
 		return err
 	}
-	for _, t := range kept { // what is refused was accepted before, or lacks what is gone: serve logs that too, and goes on
-		_, err = a.engine.Run(ctx, engine.Call{Op: t.family + ".Save", As: a.engine.System(), Params: map[string]any{"source": t.Source, "name": cmp.Or(t.File, t.Name)}})
+	a.schedules.AnyUser = true // users are kept in the store alone
+	// What is refused of the kept texts was accepted before, or lacks what is gone: serve logs that too, and goes on.
+	for _, t := range kept {
+		_, _ = a.engine.Run(ctx, engine.Call{Op: t.family + ".Save", As: a.engine.System(), Params: map[string]any{"source": t.Source, "name": cmp.Or(t.File, t.Name)}})
 	}
 	var all []error
 	for _, f := range a.deployFiles(ctx) {
@@ -85,7 +87,7 @@ func (g *global) keptTexts(ctx context.Context) (all []keptText, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	for _, family := range []string{"Script", "Chain", "Listener"} {
+	for _, family := range []string{"Script", "Chain", "Listener", "Schedule"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
 			return nil, err

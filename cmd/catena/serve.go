@@ -400,14 +400,14 @@ func (a *app) sweep(ctx context.Context) error {
 	}
 }
 
-// watch deploys chains, scripts and listeners of the data directory again when their files change.
+// watch deploys chains, scripts, listeners and schedules of the data directory again when their files change.
 func (a *app) watch(ctx context.Context) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "listeners", "scripts"} {
+	for _, sub := range []string{"chains", "listeners", "schedules", "scripts"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// Ops are the operations that manage schedules.
+func (s *Schedules) Ops() []engine.Op {
+	op := func(verb, label, doc string, effect engine.Effect, run engine.Func) engine.Op {
+		return engine.Op{Name: "Schedule." + verb, Label: label, Category: "Scripting", Doc: doc, Effect: effect, Run: run}
+	}
+	one := func(f func(c *engine.Ctx, name string) (any, error)) engine.Func {
+		return engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return f(c, p.Name) })
+	}
+	return append(s.kind.Ops(),
+		op("Resume", "Resume a schedule", "Resumes a stopped schedule and returns its status. Runs that were missed meanwhile are not made up for.", engine.Writes, one(s.resume)),
+		op("RunNow", "Run a schedule", "Runs a schedule once as soon as possible, besides its planned runs, and returns its status.", engine.Writes, one(s.runNow)),
+		op("Status", "Status of schedules", "Returns for each deployed schedule when it runs next, when it ran last, and how the last run failed.", engine.Reads,
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return s.status(c) })),
+		op("Stop", "Stop a schedule", "Stops a schedule until it is resumed, and returns its status. A run that has begun is not ended.", engine.Writes, one(s.stop)),
+	)
+}
+
+type noParams struct{}
+
+type nameParams struct {
+	Name string `json:"name" doc:"Name of the schedule."`
+}
+
+// Status is where a schedule stands.
+type Status struct {
+	Name    string    `json:"name"`
+	State   string    `json:"state"` // scheduled, stopped, or ended if it is not due any more
+	Run     string    `json:"run"`
+	User    string    `json:"user"`
+	Next    time.Time `json:"next,omitzero"`
+	Last    time.Time `json:"last,omitzero"`
+	Pending bool      `json:"pending,omitempty"` // a run is to begin, or to be tried again
+	Failure string    `json:"failure,omitempty"`
+}
+
+func statusOf(s *Schedule, st *state) Status {
+	out := Status{Name: s.Name, State: "scheduled", Run: s.Step.Op, User: s.As, Next: st.Next, Last: st.Last, Pending: !st.Pending.IsZero(), Failure: st.Failure}
+	switch {
+	case st.Stopped:
+		out.State = "stopped"
+	case st.Next.IsZero():
+		out.State = "ended"
+	}
+	return out
+}
+
+func (s *Schedules) status(c *engine.Ctx) ([]Status, error) {
+	out := []Status{}
+	for _, name := range s.names() {
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
+		var st state
+		if _, err := c.Tx.Table(table).Get(name, &st); err != nil {
+			return nil, err
+		}
+		if sch := s.find(name); sch != nil {
+			out = append(out, statusOf(sch, &st))
+		}
+	}
+	return out, nil
+}
+
+// with changes the row of a deployed schedule and returns its status.
+func (s *Schedules) with(c *engine.Ctx, name string, f func(sch *Schedule, st *state) error) (any, error) {
+	sch := s.find(name)
+	if sch == nil {
+		return nil, errUnknown(name)
+	}
+	var st state
+	if _, err := c.Tx.Table(table).Get(name, &st); err != nil {
+		return nil, err
+	}
+	if err := f(sch, &st); err != nil {
+		return nil, err
+	}
+	return statusOf(sch, &st), c.Tx.Table(table).Put(name, &st)
+}
+
+func (s *Schedules) stop(c *engine.Ctx, name string) (any, error) {
+	return s.with(c, name, func(_ *Schedule, st *state) error {
+		st.Stopped, st.Next, st.Pending = true, time.Time{}, time.Time{}
+		return nil
+	})
+}
+
+func (s *Schedules) resume(c *engine.Ctx, name string) (any, error) {
+	return s.with(c, name, func(sch *Schedule, st *state) error {
+		if !st.Stopped {
+			return fault.Conflict.Errorf("schedule %s: is not stopped", name)
+		}
+		st.Stopped = false
+		return plan(c.Tx, name, sch, st)
+	})
+}
+
+func (s *Schedules) runNow(c *engine.Ctx, name string) (any, error) {
+	return s.with(c, name, func(_ *Schedule, st *state) error {
+		st.Pending = c.Tx.Now()
+		return enqueue(c.Tx, RunJob, name, st.Pending)
+	})
+}

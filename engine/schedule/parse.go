@@ -1,0 +1,181 @@
+package schedule
+
+import (
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"go.yaml.in/yaml/v3"
+
+	"catena/engine"
+	"catena/engine/library"
+	"catena/storage/fault"
+)
+
+// shortest is the shortest interval of a schedule.
+const shortest = 10 * time.Second
+
+// late is how much later than planned a run may begin without counting as missed.
+const late = time.Minute
+
+// Schedule is a schedule as written.
+type Schedule struct {
+	Name, Description string
+	Disabled          bool
+	As                string // user it runs as
+	Input             string // path of the document that is the input; "": none
+	Skip              bool   // a run missed while the server was down is left out, not made up for once
+	Step              engine.Step
+
+	cron  cron.Schedule
+	zone  *time.Location
+	every time.Duration
+	at    time.Time
+}
+
+// next is when a schedule runs for the first time after an instant; zero: not any more. An interval counts from the last
+// planned run, the zero time if there is none.
+func (s *Schedule) next(planned, now time.Time) time.Time {
+	switch {
+	case s.Disabled:
+		return time.Time{}
+	case s.cron != nil:
+		return s.cron.Next(now.In(s.zone)).UTC()
+	case s.every > 0:
+		if planned.IsZero() {
+			return now.Add(s.every)
+		}
+		missed := max(0, now.Sub(planned)/s.every)
+		return planned.Add((missed + 1) * s.every)
+	case planned.IsZero():
+		return s.at
+	}
+	return time.Time{}
+}
+
+// Parse reads a schedule from YAML or JSON. Every problem of the text is reported at once.
+func Parse(file string, src []byte) (*Schedule, []library.Problem) {
+	p := &library.Parser{File: file}
+	root := p.Root(src, "schedule")
+	if root == nil {
+		return nil, p.Problems
+	}
+	s := &Schedule{zone: time.UTC}
+	s.read(p, root)
+	if len(p.Problems) > 0 {
+		return nil, p.Problems
+	}
+	return s, nil
+}
+
+func (s *Schedule) read(p *library.Parser, root *yaml.Node) {
+	s.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Places: map[string]engine.Place{}}
+	seen := p.Fields(root, "a schedule", map[string]func(*yaml.Node){
+		"name":        p.Text(&s.Name),
+		"description": p.Text(&s.Description),
+		"enabled":     func(v *yaml.Node) { s.Disabled = !p.Boolean(v) },
+		"as":          p.Text(&s.As),
+		"input":       p.Text(&s.Input),
+		"missed":      func(v *yaml.Node) { s.missed(p, v) },
+		"cron":        func(v *yaml.Node) { s.readCron(p, v) },
+		"timezone":    func(v *yaml.Node) { s.readZone(p, v) },
+		"every":       func(v *yaml.Node) { s.readEvery(p, v) },
+		"at":          func(v *yaml.Node) { s.readAt(p, v) },
+		"run": func(v *yaml.Node) {
+			s.Step.Line, s.Step.Column = v.Line, v.Column
+			p.Text(&s.Step.Op)(v)
+		},
+		"params": func(v *yaml.Node) {
+			s.Step.Params, _ = p.Value(v).(map[string]any)
+			library.Places(v, "", s.Step.Places)
+		},
+	})
+	switch {
+	case s.Name == "" || strings.ContainsAny(s.Name, "/\\ \t\n@?#%") || len(s.Name) > 100:
+		p.At(root, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", s.Name)
+	case s.Step.Op == "":
+		p.At(root, "a schedule must have run: the operation, chain or script")
+	case s.As == "":
+		p.At(root, "a schedule must have as: the user that it runs as")
+	}
+	times := 0
+	for _, key := range []string{"cron", "every", "at"} {
+		if seen[key] {
+			times++
+		}
+	}
+	if times != 1 {
+		p.At(root, "a schedule must have exactly one of cron, every and at")
+	}
+	if seen["timezone"] && !seen["cron"] {
+		p.At(root, "timezone: only a schedule with cron has one")
+	}
+}
+
+func (s *Schedule) missed(p *library.Parser, v *yaml.Node) {
+	switch v.Value {
+	case "once":
+	case "skip":
+		s.Skip = true
+	default:
+		p.At(v, "missed must be once or skip")
+	}
+}
+
+func (s *Schedule) readCron(p *library.Parser, v *yaml.Node) {
+	if strings.Contains(v.Value, "TZ=") || strings.HasPrefix(v.Value, "@every") {
+		p.At(v, "cron: use timezone and every instead")
+		return
+	}
+	var err error
+	if s.cron, err = cron.ParseStandard(v.Value); err != nil {
+		p.At(v, "cron: %v", err)
+		return
+	}
+	if s.cron.Next(time.Now()).IsZero() {
+		p.At(v, "cron: no day matches")
+	}
+}
+
+func (s *Schedule) readZone(p *library.Parser, v *yaml.Node) {
+	zone, err := time.LoadLocation(v.Value)
+	if err != nil || v.Value == "" || v.Value == "Local" {
+		p.At(v, "timezone: unknown time zone %q", v.Value)
+		return
+	}
+	s.zone = zone
+}
+
+func (s *Schedule) readEvery(p *library.Parser, v *yaml.Node) {
+	d, err := time.ParseDuration(v.Value)
+	if err != nil || d < shortest {
+		p.At(v, "every: must be a duration of at least %s, such as 15m", shortest)
+		return
+	}
+	s.every = d
+}
+
+func (s *Schedule) readAt(p *library.Parser, v *yaml.Node) {
+	at, err := time.Parse(time.RFC3339, v.Value)
+	if err != nil {
+		p.At(v, "at: must be an instant such as 2026-12-01T08:00:00Z")
+		return
+	}
+	s.at = at.UTC()
+}
+
+// plan resolves what the schedule runs.
+func (s *Schedule) plan(set *engine.Set, o engine.PlanOptions) (*engine.Plan, error) {
+	in := "void"
+	if s.Input != "" {
+		in = "document"
+	}
+	o.Trusted, o.Name, o.Vars = true, s.Name, []string{scheduleVariable}
+	return set.Plan([]engine.Step{s.Step}, in, o)
+}
+
+// scheduleVariable is the variable that tells which schedule runs, and when it was to.
+const scheduleVariable = "Schedule"
+
+// errUnknown is the error of a schedule that is not deployed.
+func errUnknown(name string) error { return fault.NotFound.Errorf("schedule %s", name) }

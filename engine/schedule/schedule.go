@@ -1,0 +1,305 @@
+// Package schedule runs operations, chains and scripts at times: by a cron expression in a time zone, at an interval, or
+// once. A schedule is a text; engine/library keeps its versions. Of each deployed schedule there is a row with the next time,
+// and one job in the outbox that is due then, so that schedules cost nothing until their time has come.
+//
+// No run is made twice: the transaction that plans the next time also asks for the run, and the transaction of the run
+// takes what was asked for away. A run that fails is tried again as other jobs are, until the next one is due, which takes
+// its place.
+package schedule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"catena/engine"
+	"catena/engine/library"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/outbox"
+)
+
+// The kinds of jobs: one that is due when a schedule is, and the run.
+const (
+	DueJob = "schedule"
+	RunJob = "schedule.run"
+)
+
+const (
+	table     = "schedule"
+	batch     = 200 // schedules that one transaction plans
+	maxReason = 2000
+)
+
+// Schedules are the schedules of one engine.
+type Schedules struct {
+	AnyUser bool // whether the user of a schedule exists is not checked
+
+	kind   *library.Kind
+	engine *engine.Engine
+
+	mu       sync.Mutex
+	deployed map[string]*Schedule
+	versions map[string]int64
+}
+
+// New returns the schedules of an engine, none yet.
+func New() *Schedules {
+	s := &Schedules{deployed: map[string]*Schedule{}, versions: map[string]int64{}}
+	s.kind = &library.Kind{Family: "Schedule", Noun: "schedule", Ext: []string{".yaml", ".yml", ".json"}, Check: s.check, Put: s.put}
+	return s
+}
+
+// Load deploys the schedules that are kept, at start.
+func (s *Schedules) Load(ctx context.Context, e *engine.Engine) error {
+	s.engine = e
+	return s.kind.Load(ctx, e)
+}
+
+// Sync applies the files of a folder whose text is not what is deployed.
+func (s *Schedules) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
+	return s.kind.Sync(ctx, e, dir)
+}
+
+// check finds everything that is wrong with a text.
+func (s *Schedules) check(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
+	sch, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return "", problems, nil
+	}
+	_, err := sch.plan(c.Set(), engine.PlanOptions{Types: c.Tx.Repo().Types()})
+	problems = library.PlanProblems(file, sch.Step.Line, sch.Step.Column, err)
+	if _, err := principal(c.Tx, sch.As); err != nil && !s.AnyUser {
+		problems = append(problems, library.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("as: user %s does not exist", sch.As)})
+	}
+	return sch.Name, problems, nil
+}
+
+// principal is who a schedule runs as.
+func principal(tx *storage.Tx, name string) (*storage.Principal, error) {
+	if name == "system" {
+		return tx.Repo().System(), nil
+	}
+	return storage.PrincipalOf(tx.As(tx.Repo().System()), name)
+}
+
+// put takes the deployed schedules, and plans those that are new or have changed.
+func (s *Schedules) put(all []library.Version) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	var changed []string
+	deployed, versions := map[string]*Schedule{}, map[string]int64{}
+	for _, v := range all {
+		versions[v.Name] = v.Version
+		if v.Version == s.versions[v.Name] && s.deployed[v.Name] != nil {
+			deployed[v.Name] = s.deployed[v.Name]
+			continue
+		}
+		sch, problems := Parse(v.File, []byte(v.Source))
+		if len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("schedule %s: %w", v.Name, problems[0]))
+			continue
+		}
+		deployed[v.Name], changed = sch, append(changed, v.Name)
+	}
+	for name := range s.deployed {
+		if deployed[name] == nil {
+			changed = append(changed, name)
+		}
+	}
+	s.deployed, s.versions = deployed, versions
+	slices.Sort(changed)
+	for part := range slices.Chunk(changed, batch) {
+		errs = append(errs, s.engine.Repo().Update(context.Background(), s.engine.System(), func(tx *storage.Tx) error {
+			for _, name := range part {
+				if err := arrange(tx, name, deployed[name], versions[name]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// state is the row of a schedule.
+type state struct {
+	Version int64     `json:"version"`
+	Next    time.Time `json:"next,omitzero"`    // when it is due; zero: not any more, or it is stopped
+	Planned time.Time `json:"planned,omitzero"` // when it was due last
+	Pending time.Time `json:"pending,omitzero"` // the run that was asked for and has not been made yet
+	Last    time.Time `json:"last,omitzero"`    // when the last run that went well was made
+	Failure string    `json:"failure,omitempty"`
+	Stopped bool      `json:"stopped,omitempty"`
+}
+
+// arrange makes the row of a schedule what its text says; nil removes it.
+func arrange(tx *storage.Tx, name string, s *Schedule, version int64) error {
+	var st state
+	found, err := tx.Table(table).Get(name, &st)
+	switch {
+	case err != nil:
+		return err
+	case s == nil && found:
+		return tx.Table(table).Delete(name)
+	case s == nil || found && st.Version == version:
+		return nil // planned already, by a server before this one
+	}
+	st.Version, st.Planned = version, time.Time{}
+	return plan(tx, name, s, &st)
+}
+
+// plan sets the next time of a schedule, and adds the job that is due then.
+func plan(tx *storage.Tx, name string, s *Schedule, st *state) error {
+	st.Next = time.Time{}
+	if !st.Stopped {
+		st.Next = s.next(st.Planned, tx.Now())
+	}
+	if !st.Next.IsZero() {
+		if err := enqueue(tx, DueJob, name, st.Next); err != nil {
+			return err
+		}
+	}
+	return tx.Table(table).Put(name, st)
+}
+
+// occurrence is the data of a job.
+type occurrence struct {
+	Name string    `json:"name"`
+	At   time.Time `json:"at"`
+}
+
+func enqueue(tx *storage.Tx, kind, name string, at time.Time) error {
+	data, err := json.Marshal(occurrence{name, at})
+	if err != nil {
+		return err
+	}
+	return outbox.Enqueue(tx, outbox.Job{Kind: kind, Due: at, Data: data})
+}
+
+// find returns a deployed schedule; nil if there is none.
+func (s *Schedules) find(name string) *Schedule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deployed[name]
+}
+
+// Jobs are what carries out the jobs of schedules.
+func (s *Schedules) Jobs() outbox.Handlers {
+	return outbox.Handlers{DueJob: {Do: s.due}, RunJob: {Do: s.run, AtOnce: 4}}
+}
+
+// due asks for the run whose time has come, and plans the next.
+func (s *Schedules) due(ctx context.Context, j outbox.Job) error {
+	var o occurrence
+	if err := json.Unmarshal(j.Data, &o); err != nil {
+		return &outbox.GaveUp{Err: err}
+	}
+	return s.engine.Repo().Update(ctx, s.engine.System(), func(tx *storage.Tx) error {
+		sch := s.find(o.Name)
+		var st state
+		found, err := tx.Table(table).Get(o.Name, &st)
+		if err != nil || !found || sch == nil || !st.Next.Equal(o.At) {
+			return err // planned anew since, or stopped
+		}
+		st.Planned = o.At
+		if !sch.Skip || tx.Now().Sub(o.At) <= late {
+			if st.Pending = o.At; err == nil {
+				err = enqueue(tx, RunJob, o.Name, o.At)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return plan(tx, o.Name, sch, &st)
+	})
+}
+
+// run makes a run that was asked for. What asked for it is taken away in the same transaction.
+func (s *Schedules) run(ctx context.Context, j outbox.Job) error {
+	var o occurrence
+	if err := json.Unmarshal(j.Data, &o); err != nil {
+		return &outbox.GaveUp{Err: err}
+	}
+	call := engine.Call{Op: "schedule " + o.Name, As: s.engine.System(), Door: engine.Listener, Asked: &engine.Asked{}}
+	err := s.engine.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
+		sch := s.find(o.Name)
+		var st state
+		found, err := tx.Table(table).Get(o.Name, &st)
+		if err != nil || !found || sch == nil || !st.Pending.Equal(o.At) {
+			return err // made already, or the next one has taken its place
+		}
+		st.Pending, st.Last, st.Failure = time.Time{}, tx.Now(), ""
+		if err := tx.Table(table).Put(o.Name, &st); err != nil {
+			return err
+		}
+		return s.carryOut(tx, sch, o)
+	})
+	if err == nil {
+		return nil
+	}
+	noted := s.engine.Repo().Update(context.WithoutCancel(ctx), s.engine.System(), func(tx *storage.Tx) error {
+		return change(tx, o.Name, func(st *state) error {
+			st.Failure = err.Error()[:min(len(err.Error()), maxReason)]
+			return nil
+		})
+	})
+	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Denied) || fault.Is(err, fault.Limit) {
+		err = &outbox.GaveUp{Err: err}
+	}
+	return errors.Join(err, noted)
+}
+
+// carryOut runs what a schedule names, as its user.
+func (s *Schedules) carryOut(tx *storage.Tx, sch *Schedule, o occurrence) error {
+	as, err := principal(tx, sch.As)
+	if err != nil {
+		return fault.Denied.Errorf("schedule %s: user %s: %w", sch.Name, sch.As, err)
+	}
+	return s.engine.Within(tx, as, engine.Listener, "schedule "+sch.Name, func(c *engine.Ctx) error {
+		var in any
+		if sch.Input != "" {
+			d, err := c.Tx.Doc(storage.Ref(sch.Input))
+			if err != nil {
+				return err
+			}
+			in = d
+		}
+		c.SetVar(scheduleVariable, map[string]any{"name": sch.Name, "at": o.At})
+		p, err := sch.plan(c.Set(), engine.PlanOptions{})
+		if err == nil {
+			_, err = p.Run(c, in)
+		}
+		if err != nil {
+			return fault.Wrap(err, "schedule %s", sch.Name)
+		}
+		return nil
+	})
+}
+
+// change changes the row of a schedule.
+func change(tx *storage.Tx, name string, f func(*state) error) error {
+	var st state
+	found, err := tx.Table(table).Get(name, &st)
+	if err != nil || !found {
+		return err
+	}
+	if err := f(&st); err != nil {
+		return err
+	}
+	return tx.Table(table).Put(name, &st)
+}
+
+// names are the deployed schedules in order.
+func (s *Schedules) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.deployed))
+}
