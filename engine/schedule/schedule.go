@@ -228,7 +228,7 @@ func (s *Schedules) run(ctx context.Context, j outbox.Job) error {
 	if err := json.Unmarshal(j.Data, &o); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	call := engine.Call{Op: "schedule " + o.Name, As: s.engine.System(), Door: engine.Listener, Asked: &engine.Asked{}}
+	call := engine.Call{Op: "schedule " + o.Name, As: s.engine.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
 	err := s.engine.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
 		sch := s.find(o.Name)
 		var st state

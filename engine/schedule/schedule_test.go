@@ -69,7 +69,7 @@ func (w *world) run(op string, params map[string]any) (any, error) {
 	w.t.Helper()
 	as, err := w.engine.PrincipalOf(w.t.Context(), "Administrator")
 	w.must(err)
-	r, err := w.engine.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: as, Door: engine.REST})
+	r, err := w.engine.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: as, EntryPoint: engine.REST})
 	if err != nil {
 		return nil, err
 	}
