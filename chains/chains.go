@@ -37,6 +37,11 @@ func (ch *Chains) Ops() []engine.Op { return ch.kind.Ops() }
 // Load deploys the chains that are kept, at start.
 func (ch *Chains) Load(ctx context.Context, e *engine.Engine) error { return ch.kind.Load(ctx, e) }
 
+// Refresh follows what other processes deploy in the same store.
+func (ch *Chains) Refresh(ctx context.Context, e *engine.Engine) error {
+	return ch.kind.Refresh(ctx, e)
+}
+
 // Sync applies the files of a folder whose text is not what is deployed.
 func (ch *Chains) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
 	return ch.kind.Sync(ctx, e, dir)

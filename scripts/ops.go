@@ -167,6 +167,11 @@ func (r *Runner) compile(_ *engine.Set, file, source string) (engine.Op, error) 
 // Load deploys the scripts that are kept, at start.
 func (r *Runner) Load(ctx context.Context, e *engine.Engine) error { return r.kind().Load(ctx, e) }
 
+// Refresh follows what other processes deploy in the same store.
+func (r *Runner) Refresh(ctx context.Context, e *engine.Engine) error {
+	return r.kind().Refresh(ctx, e)
+}
+
 // Sync deploys the scripts of a folder whose text is not what is deployed, and returns the
 // names of those it changed.
 func (r *Runner) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {

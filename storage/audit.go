@@ -65,7 +65,6 @@ func (t *Tx) logEvent(e Event) error {
 	if err != nil || !feeds {
 		return err
 	}
-	t.repo.feed.given(number)
 	return t.feedEvent(number, e)
 }
 

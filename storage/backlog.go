@@ -117,6 +117,8 @@ func (b *backlog) forget() {
 	b.indexed = nil
 }
 
+const backlogKeySize = 2 + 8
+
 func backlogKey(number uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{layout.WordsSpace, layout.WordsPending}, number)
 }
@@ -137,6 +139,9 @@ func (r *Repo) openBacklog(ctx context.Context) error {
 			}
 			last = max(last, numberOf(row.Key))
 		}
+		if k.Remote() {
+			return nil
+		}
 		r.backlog.open(last)
 		return nil
 	})
@@ -155,6 +160,22 @@ func (t *Tx) mark(id layout.ID) error {
 	return t.putMarked()
 }
 
+// backlogNumber returns the number of a new row. In a store that other processes write to as well, it is a stamp.
+func (t *Tx) backlogNumber() (uint64, error) {
+	if t.kv.Remote() {
+		return t.kv.Stamp()
+	}
+	return t.repo.backlog.number(t.noted), nil
+}
+
+// backlogBound returns a number below which no transaction that had not ended when this one began has written rows.
+func (t *Tx) backlogBound() (uint64, error) {
+	if t.kv.Remote() {
+		return t.kv.Settled()
+	}
+	return t.bound, nil
+}
+
 // putMarked writes the row of the documents marked since the last one.
 func (t *Tx) putMarked() error {
 	if len(t.marked) == 0 {
@@ -162,7 +183,11 @@ func (t *Tx) putMarked() error {
 	}
 	ids := t.marked
 	t.marked = nil
-	return t.putPending(backlogKey(t.repo.backlog.number(t.noted)), ids)
+	number, err := t.backlogNumber()
+	if err != nil {
+		return err
+	}
+	return t.putPending(backlogKey(number), ids)
 }
 
 func (t *Tx) putPending(key []byte, ids []layout.ID) error {
@@ -196,14 +221,16 @@ func (t *Tx) pendingRows(limit int, skip func(number uint64, id layout.ID) bool)
 	}
 	b, version := &t.repo.backlog, t.kv.Version()
 	rg := prefix([]byte{layout.WordsSpace, layout.WordsPending})
-	rg.Start = backlogKey(b.start(version))
+	if !t.kv.Remote() { // versions are those of this process
+		rg.Start = backlogKey(b.start(version))
+	}
 	first, seen := uint64(math.MaxUint64), map[layout.ID]bool{}
 	for row, err := range t.kv.Scan(rg) {
 		if err != nil {
 			return w, err
 		}
 		var ids []layout.ID
-		if len(row.Key) == len(rg.Start) {
+		if len(row.Key) == backlogKeySize {
 			ids = idsIn(row.Value)
 		} else {
 			ids = append(ids, layout.IDAtEnd(row.Key))
@@ -221,7 +248,7 @@ func (t *Tx) pendingRows(limit int, skip func(number uint64, id layout.ID) bool)
 			break
 		}
 	}
-	if !t.kv.Writable() {
+	if !t.kv.Writable() && !t.kv.Remote() {
 		b.found(version, min(first, t.bound))
 	}
 	return w, nil

@@ -16,7 +16,7 @@ import (
 
 // The feed tells what has happened to documents since a number of the audit log, for those who keep a copy of
 // some: rows "a 3 number" say which document, where it was, and what happened. They are written once anybody has
-// asked for them.
+// asked for them, and always in a store that other processes write to as well.
 
 // feedOnKey is there once the feed is written.
 var feedOnKey = layout.MetaKey("feed")
@@ -122,7 +122,9 @@ func StartFeed(t *Tx) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
-	t.repo.feed.on.Store(true)
+	if !t.kv.Remote() {
+		t.repo.feed.on.Store(true)
+	}
 	on, err := t.kv.Get(feedOnKey)
 	if err != nil || on != nil {
 		return err
@@ -132,6 +134,9 @@ func StartFeed(t *Tx) error {
 
 // feeds reports whether the transaction writes to the feed.
 func (t *Tx) feeds() bool {
+	if t.kv.Remote() { // a transaction of another process may not know that it was begun
+		return true
+	}
 	if t.repo.feed.on.Load() {
 		t.repo.feed.begin(t.fed)
 		return true
@@ -143,10 +148,28 @@ func (t *Tx) feeds() bool {
 	return false
 }
 
+// feedNumber returns the number of a row about what has the number of an audit record, or 0: in a store that other
+// processes write to, it is a stamp, by which it can be told which transactions have ended.
+func (t *Tx) feedNumber(audited int64) (number int64, err error) {
+	if t.kv.Remote() {
+		stamp, err := t.kv.Stamp()
+		return int64(stamp), err
+	}
+	if number = audited; number == 0 {
+		number, err = t.repo.db.Next(t.ctx, auditSequence)
+	}
+	t.repo.feed.given(number)
+	return number, err
+}
+
 // feedEvent writes what the feed tells of an event, whose audit record has a number.
 func (t *Tx) feedEvent(number int64, e Event) error {
 	if e.Doc == nil || e.Doc.IsVersion() || !slices.Contains(feedEvents, e.Name) {
 		return nil
+	}
+	number, err := t.feedNumber(number)
+	if err != nil {
+		return err
 	}
 	entry := FeedEntry{Number: number, Event: e.Name, Time: t.now, Doc: e.Doc.ID(), Parent: cmp.Or(e.left, e.Doc.parent).String()}
 	switch e.Name {
@@ -186,10 +209,9 @@ func (t *Tx) feedAlone(e FeedEntry) (err error) {
 	if !t.feeds() {
 		return nil
 	}
-	if e.Number, err = t.repo.db.Next(t.ctx, auditSequence); err != nil {
+	if e.Number, err = t.feedNumber(0); err != nil {
 		return err
 	}
-	t.repo.feed.given(e.Number)
 	e.Time = t.now
 	return t.putFeed(e)
 }
@@ -229,6 +251,13 @@ func ReadFeed(t *Tx, since int64, limit int) (entries []FeedEntry, upTo int64, m
 		return nil, 0, false, fault.Denied.Errorf("feed: not visible to '%s'", t.as.Name)
 	}
 	upTo = max(since, t.settled)
+	if t.kv.Remote() {
+		settled, err := t.kv.Settled()
+		if err != nil {
+			return nil, 0, false, err
+		}
+		upTo = max(since, int64(settled)-1)
+	}
 	r := prefix(feedPrefix)
 	r.Start, r.End = feedKey(since+1), feedKey(upTo+1)
 	for row, err := range t.kv.Scan(r) {

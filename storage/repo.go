@@ -288,12 +288,12 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 		r.feed.end(&own.fed)
 		r.naming.end(&own.claims, err == nil)
 	}()
-	settled, ended := r.feed.settled.Load(), r.naming.ended.Load()
+	bound, settled, ended := r.backlog.bound.Load(), r.feed.settled.Load(), r.naming.ended.Load()
 	return r.db.Update(ctx, func(k *kv.Tx) error {
 		own.claims.begun = ended
 		defer func() { ended = r.naming.ended.Load() }() // before the snapshot of the next attempt
 		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.pinned, t.noted, t.fed, t.claims, t.settled = &own.pinned, &own.noted, &own.fed, &own.claims, settled
+			t.pinned, t.noted, t.fed, t.claims, t.bound, t.settled = &own.pinned, &own.noted, &own.fed, &own.claims, bound, settled
 			return fn(t)
 		})
 	})

@@ -113,9 +113,12 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	if more = len(read) > 0 || len(unread) == 0; err != nil || len(w.rows) == 0 || !more && !w.more {
 		return false, cmp.Or(err, why)
 	}
-	bound := r.backlog.bound.Load()
+	var bound uint64
 	var indexed []layout.ID
 	err = r.Update(ctx, r.System(), func(t *Tx) (err error) {
+		if bound, err = t.backlogBound(); err != nil {
+			return err
+		}
 		if indexed, err = t.writeTermsOf(read, wordsRows); err != nil {
 			return err
 		}
@@ -123,7 +126,11 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 			return t.settle(w.rows, indexed)
 		}
 		for row := range slices.Chunk(unread, backlogRow) { // they go to the end, behind all that wait
-			if err := t.putPending(backlogKey(r.backlog.number(t.noted)), row); err != nil {
+			number, err := t.backlogNumber()
+			if err != nil {
+				return err
+			}
+			if err := t.putPending(backlogKey(number), row); err != nil {
 				return err
 			}
 		}

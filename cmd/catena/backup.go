@@ -108,7 +108,7 @@ func restoreCmd(g *global) *cobra.Command {
 			if err := g.sayDamage(cmd.OutOrStdout(), g.restore(cmd.Context(), from)); err != nil {
 				return fault.Wrap(err, "%s", args[0])
 			}
-			return g.say(cmd.OutOrStdout(), madeIn{Data: g.data, Made: true}, "restored into %s", g.data)
+			return g.say(cmd.OutOrStdout(), madeIn{Data: g.data, Made: true}, "restored into %s", g.where())
 		},
 	}
 }
@@ -127,6 +127,9 @@ const restoring = "restoring"
 // restore fills a data directory that has no store. Until all of the backup is there and found whole, there is none. Content
 // that is damaged is left out, and the error lists it.
 func (g *global) restore(ctx context.Context, r io.Reader) error {
+	if g.shared() {
+		return g.restoreShared(ctx, r)
+	}
 	for _, part := range []string{"store", "blobs"} {
 		if _, err := os.Stat(filepath.Join(g.data, part)); !errors.Is(err, fs.ErrNotExist) {
 			return cmp.Or(err, error(fault.Exists.Errorf("%s: already contains %s; restore into an empty directory", g.data, part)))
@@ -166,5 +169,10 @@ func (g *global) fill(ctx context.Context, home string, r io.Reader) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	return restoreInto(ctx, a, r)
+}
+
+// restoreInto fills an empty store and the content of its files.
+func restoreInto(ctx context.Context, a *app, r io.Reader) error {
 	return maintenance.Restore(ctx, a.db, a.blobs, r)
 }

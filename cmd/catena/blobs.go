@@ -38,6 +38,7 @@ const (
 type place struct {
 	Owner   string `json:"owner,omitempty"`   // what the bucket knows the data directory by
 	Address string `json:"address,omitempty"` // of the bucket; "": content is in the folder
+	Folder  string `json:"folder,omitempty"`  // what is in the file of the folder by which nodes know it
 }
 
 func placeIn(data string) (p place, err error) {
@@ -63,13 +64,24 @@ func (p place) write(data string) error {
 }
 
 // contentFolder has the content of files, or what is on its way to the bucket and was read of it lately.
-func (g *global) contentFolder() string { return filepath.Join(g.data, "blobs") }
+func (g *global) contentFolder() string {
+	if g.isFolder() {
+		return g.blobs
+	}
+	return filepath.Join(g.data, "blobs")
+}
 
-// openBlobs opens the content of files, in a bucket if the settings say so or the data directory whose home is given does.
-func (g *global) openBlobs(ctx context.Context, home string, cache int64, log *slog.Logger) (*blob.Store, place, error) {
-	p, err := placeIn(home)
+// openBlobs opens the content of files, in a bucket if the settings or the keeper say so.
+func (g *global) openBlobs(ctx context.Context, k keeper, cache int64, log *slog.Logger) (*blob.Store, place, error) {
+	p, err := k.read(ctx)
 	if err != nil {
 		return nil, p, err
+	}
+	if g.shared() && p.Address == "" && (g.blobs == "" || g.isFolder()) {
+		return g.sharedFolder(ctx, k, p, log)
+	}
+	if g.isFolder() {
+		return nil, p, usage{fmt.Errorf("blobs: the content of files is in %s; catena blobs move %s brings it back", p.Address, inFolder)}
 	}
 	if g.blobs == "" && p.Address == "" {
 		s, err := blob.Open(g.contentFolder(), log)
@@ -80,7 +92,7 @@ func (g *global) openBlobs(ctx context.Context, home string, cache int64, log *s
 			return nil, p, err
 		}
 	}
-	return g.enter(ctx, entering{home, p, cmp.Or(g.blobs, p.Address), cache, log})
+	return g.enter(ctx, entering{k, p, cmp.Or(g.blobs, p.Address), cache, log})
 }
 
 // unused makes sure that no content is in the folder.
@@ -97,14 +109,14 @@ func (g *global) unused(ctx context.Context) error {
 
 // entering is how the content in a bucket is opened.
 type entering struct {
-	home    string // the data directory
-	place   place  // where its content is so far
+	keeper  keeper // of the place
+	place   place  // where the content is so far
 	address string // of the bucket
 	cache   int64  // bytes of the local cache
 	log     *slog.Logger
 }
 
-// enter opens the content in a bucket, which becomes the place of the data directory.
+// enter opens the content in a bucket, which becomes the place that is kept.
 func (g *global) enter(ctx context.Context, e entering) (*blob.Store, place, error) {
 	p := e.place
 	in, err := bucket.Open(e.address)
@@ -113,7 +125,7 @@ func (g *global) enter(ctx context.Context, e entering) (*blob.Store, place, err
 	}
 	if p.Owner == "" {
 		p.Owner = rand.Text()
-		if err := p.write(e.home); err != nil { // first, so that the bucket is still ours if the rest is interrupted
+		if err := e.keeper.write(ctx, p); err != nil { // first, so that the bucket is still ours if the rest is interrupted
 			return nil, p, err
 		}
 	}
@@ -122,8 +134,8 @@ func (g *global) enter(ctx context.Context, e entering) (*blob.Store, place, err
 		err = usage{err}
 	}
 	if err == nil && p.Address != e.address {
-		p.Address = e.address
-		if err = p.write(e.home); err != nil {
+		p.Address, p.Folder = e.address, ""
+		if err = e.keeper.write(ctx, p); err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
@@ -190,11 +202,11 @@ func (g *global) fetch(ctx context.Context, a *app, address string) (sent int, e
 		}
 		if p.Owner == "" {
 			p.Owner = rand.Text()
-			if err := p.write(g.data); err != nil {
+			if err := a.keeper.write(ctx, p); err != nil {
 				return 0, err
 			}
 		}
-		to, p, err = g.enter(ctx, entering{aside, p, address, 1, a.log})
+		to, p, err = g.enter(ctx, entering{inDirectory(aside), p, address, 1, a.log})
 	}
 	if err != nil {
 		return 0, err
@@ -203,7 +215,7 @@ func (g *global) fetch(ctx context.Context, a *app, address string) (sent int, e
 	if err = errors.Join(err, to.Close()); err != nil {
 		return sent, err
 	}
-	if err := p.write(g.data); err != nil || address != "" {
+	if err := a.keeper.write(ctx, p); err != nil || address != "" {
 		return sent, err
 	}
 	return sent, a.blobs.Leave()

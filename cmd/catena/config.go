@@ -19,7 +19,7 @@ import (
 // global are the flags every command has.
 type global struct {
 	config, data, server string
-	blobs                string
+	blobs, store         string
 	logLevel, logFormat  string
 	json                 bool
 
@@ -29,7 +29,8 @@ type global struct {
 func (g *global) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.config, "config", "", "YAML file with settings; \"catena config print\" prints one")
 	f.StringVar(&g.data, "data", "data", "data directory")
-	f.StringVar(&g.blobs, "blobs", "", "bucket for the content of files, s3://BUCKET/PREFIX?endpoint=URL&region=REGION (default: the bucket recorded in the data directory, or the data directory itself)")
+	f.StringVar(&g.store, "store", "", "database that has the documents, postgres://USER@HOST/DATABASE, shared by any number of servers (default: the data directory)")
+	f.StringVar(&g.blobs, "blobs", "", "bucket for the content of files, s3://BUCKET/PREFIX?endpoint=URL&region=REGION, or with --store an absolute folder that all servers share (default: the bucket recorded in the store, or the data directory)")
 	f.StringVar(&g.server, "server", "", "address of a running server; sign in with CATENA_USER and CATENA_PASSWORD, or CATENA_KEY (default: work on the data directory)")
 	f.StringVar(&g.logLevel, "log-level", "info", "log level: debug, info, warn or error")
 	f.StringVar(&g.logFormat, "log-format", "text", "log format: text or json")

@@ -38,6 +38,7 @@ var imports = map[string][]string{
 	"storage/internal/layout":        {"storage/kv", "storage/schema"},
 	"storage/outbox":                 {"storage", "storage/kv", "storage/trace", "storage/internal/row"},
 	"storage/trace":                  {},
+	"storage/cluster":                {"storage"},
 	"storage/oauth":                  {"storage", "storage/directory/record", "storage/internal/..."},
 	"storage/credential":             {"storage", "storage/people", "storage/internal/..."},
 	"storage/failure":                {"storage", "storage/internal/row"},

@@ -35,6 +35,9 @@ func initCmd(g *global) *cobra.Command {
 }
 
 func (g *global) initialize(ctx context.Context, out io.Writer, password string, withDemo bool) error {
+	if g.shared() {
+		return g.initializeShared(ctx, out, password, withDemo)
+	}
 	if _, err := os.Stat(filepath.Join(g.data, "store")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usage{err}
 	} else if err == nil {
@@ -59,6 +62,28 @@ func (g *global) initialize(ctx context.Context, out io.Writer, password string,
 	}
 	return g.say(out, madeIn{Data: g.data, Made: true, Password: password},
 		"%s: ready\nuser Administrator, password %s (shown this once)", g.data, password)
+}
+
+// initializeShared fills an empty database.
+func (g *global) initializeShared(ctx context.Context, out io.Writer, password string, withDemo bool) error {
+	a, err := g.openWith(ctx, openOptions{adminPassword: password, makePassword: true})
+	if err != nil {
+		return err
+	}
+	made := madeIn{Data: g.where(), Made: a.fresh, Password: a.password}
+	if a.fresh && withDemo {
+		err = a.demo(ctx)
+	}
+	if err = errors.Join(err, a.close()); err != nil {
+		return err
+	}
+	switch {
+	case !made.Made:
+		return g.say(out, made, "%s: has content already, which is unchanged", made.Data)
+	case made.Password == "":
+		return g.say(out, made, "%s: ready", made.Data)
+	}
+	return g.say(out, made, "%s: ready\nuser Administrator, password %s (shown this once)", made.Data, made.Password)
 }
 
 // madeIn is a data directory and, once, the password made up for its Administrator.

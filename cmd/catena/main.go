@@ -145,7 +145,7 @@ func newRoot(g *global) *cobra.Command {
 		{"Run operations", []*cobra.Command{runCmd(g), opsCmd(g), importCmd(g), deckCmd(g), mcpCmd(g)}},
 		{"Program the server", []*cobra.Command{chainCmd(g), scriptCmd(g), listenerCmd(g), scheduleCmd(g)}},
 		{"Manage users", []*cobra.Command{userCmd(g), groupCmd(g), teamCmd(g), keyCmd(g)}},
-		{"Watch a server", []*cobra.Command{runsCmd(g), traceCmd(g), jobCmd(g)}},
+		{"Watch a server", []*cobra.Command{runsCmd(g), traceCmd(g), jobCmd(g), nodesCmd(g)}},
 		{"Look after data", []*cobra.Command{backupCmd(g), restoreCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},
 		{"Other commands", []*cobra.Command{versionCmd(g)}},
 	} {

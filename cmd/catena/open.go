@@ -3,14 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"catena/chains"
 	"catena/cmd/catena/host"
@@ -36,12 +37,14 @@ import (
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/blob"
+	"catena/storage/cluster"
 	"catena/storage/credential"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/limit"
 	"catena/storage/owner"
+	"catena/storage/postgres"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -56,6 +59,12 @@ type app struct {
 	log       *slog.Logger
 	level     *slog.LevelVar // of log
 	db        *kv.DB
+	database  *postgres.Store  // that of db, if it is one
+	clock     func() time.Time // nil: that of the machine
+	fresh     bool             // nothing was there
+	password  string           // made up for the Administrator of a fresh store
+	member    *cluster.Member  // of the nodes that share database; nil: there are no others
+	keeper    keeper           // of place
 	blobs     *blob.Store
 	place     place
 	answering answering // of the place, if it is a bucket
@@ -83,7 +92,9 @@ type branch struct {
 // openOptions are what serve may set and other verbs leave alone.
 type openOptions struct {
 	durability    badger.Durability
+	connections   int // to the database; 0: the default
 	adminPassword string
+	makePassword  bool // a first password if none is given
 	limits        limits
 	smtp          smtp
 	base          string // public address
@@ -112,19 +123,17 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 			return nil, usage{err}
 		}
 	}
-	fresh := g.made() != nil
-	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: log})
-	if err != nil {
-		if used, _ := badger.InUse(filepath.Join(g.data, "store")); used {
-			err = fmt.Errorf("%w, probably a server: send commands to it with --server, such as --server http://127.0.0.1:8080, stop it, or choose another directory with --data", err)
-		}
+	if err := g.openStore(ctx, a, o); err != nil {
 		return nil, err
 	}
-	a.db = kv.New(store, kv.Options{Log: log, Observe: a.meters.observe})
+	a.keeper = inDirectory(cmp.Or(o.home, g.data))
+	if a.database != nil {
+		a.keeper = inDatabase{a.database}
+	}
 	cache := cmp.Or(o.limits.storage.BlobCache, limit.Defaults[storage.Limits]().BlobCache)
-	if a.blobs, a.place, err = g.openBlobs(ctx, cmp.Or(o.home, g.data), cache, log); err != nil {
+	if a.blobs, a.place, err = g.openBlobs(ctx, a.keeper, cache, log); err != nil {
 		err = errors.Join(err, a.db.Close())
-		if fresh { // it is still the next start that is the first
+		if a.fresh && !g.shared() { // it is still the next start that is the first
 			err = errors.Join(err, os.RemoveAll(filepath.Join(g.data, "store")))
 		}
 		return nil, err
@@ -154,6 +163,13 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	if wrong != nil {
 		return nil, errors.Join(usage{wrong}, a.close())
 	}
+	switch {
+	case a.fresh && o.adminPassword == "" && o.makePassword:
+		o.adminPassword = rand.Text()
+		a.password = o.adminPassword
+	case a.fresh && o.adminPassword == "" && g.shared():
+		return nil, errors.Join(usage{errors.New("the database is empty: start a server with --store, or run catena init")}, a.close())
+	}
 	if err := a.start(ctx, o); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
@@ -172,7 +188,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -186,7 +202,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, First: a.repo, Types: types, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, First: a.repo, Types: types, PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
 		if err != nil {
 			return err
 		}
@@ -305,6 +321,9 @@ func (a *app) close() error {
 
 // made returns why there is no data directory, or nil.
 func (g *global) made() error {
+	if g.shared() {
+		return nil // whether it has anything is found out when it is opened
+	}
 	if _, err := os.Stat(filepath.Join(g.data, "store")); errors.Is(err, fs.ErrNotExist) {
 		return usage{errors.New(g.data + ": not a data directory: create one with catena init, or name a running server with --server")}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -162,6 +161,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if err != nil {
 		return usage{err}
 	}
+	if err := a.join(ctx, l.Addr().String()); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	s.certificate.log = a.log
 	if s.certificate.exposed(l.Addr(), s.baseURL) {
 		a.log.Warn("passwords and keys are sent unencrypted: set tls-cert, or set base-url to the https address of a proxy", "addr", l.Addr())
@@ -187,10 +189,10 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	h := a.handler(rest.Config{
 		Access: access, Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, JWTSecret: s.jwtSecret, Portal: s.portalSecret, DeckSources: s.deckSources,
-		Limits: s.limits.rest, RateExempt: exempt, Proxies: proxies, Contact: s.contact, Ready: s.probes(),
+		Limits: s.limits.rest, RateExempt: exempt, Proxies: proxies, Contact: s.contact, Ready: append(s.probes(), a.nodeChecks()...),
 	})
 	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))
-	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
+	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.where(), base)
 	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)
 	if s.metricsAddr != "" {
 		at, end, err := a.serveMetrics(ctx, s.metricsAddr, registry)
@@ -248,22 +250,17 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 // open opens the data directory, makes up a first password for an empty one, and
 // deploys the chains and scripts that lie in it.
 func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error) {
-	if err := s.check(); err != nil {
+	if err := errors.Join(s.check(), g.checkPlaces()); err != nil {
 		return nil, usage{err}
 	}
 	o := s.options()
-	_, err := os.Stat(filepath.Join(g.data, "store"))
-	fresh := errors.Is(err, os.ErrNotExist)
-	made := fresh && o.adminPassword == ""
-	if made {
-		o.adminPassword = rand.Text()
-	}
+	o.makePassword = true
 	a, err := g.openWith(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if made {
-		fmt.Fprintf(out, "first start: user Administrator, password %s (shown this once)\n", o.adminPassword)
+	if a.password != "" {
+		fmt.Fprintf(out, "first start: user Administrator, password %s (shown this once)\n", a.password)
 	}
 	for _, f := range a.deployFiles(ctx) { // chains and scripts come and go: no reason not to start
 		a.log.Error(f.what, "error", f.err)
@@ -304,9 +301,9 @@ type task struct {
 
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
-	out = append(out, task{"scrubbing content", s.scrubber.Run})
+	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}))
 	if s.backups.folder != "" {
-		out = append(out, task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }})
+		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}))
 	}
 	if s.requests != nil {
 		out = append(out, task{"log of requests", func(ctx context.Context) error { return s.requests.reopening(ctx, a.log) }})
@@ -325,12 +322,13 @@ func (s *serve) probes() (out []rest.Check) {
 
 // background starts what works beside requests; the function returned waits for its end.
 func (a *app) background(ctx context.Context, more []task) (wait func()) {
-	tasks := append(slices.Clip(more), task{"sweep", a.sweep}, task{"watching files", a.watch})
+	tasks := append(slices.Clip(more), a.alone(task{"sweep", a.sweep}), task{"watching files", a.watch})
+	tasks = append(tasks, a.nodeTasks()...)
 	if a.place.Address != "" {
 		tasks = append(tasks, task{"content", func(ctx context.Context) error { return a.answering.run(ctx, a.blobs.Ping) }})
 	}
 	for _, b := range a.branches {
-		tasks = append(tasks, task{"full text", b.repo.RunText}, task{"jobs", func(ctx context.Context) error {
+		tasks = append(tasks, a.alone(task{"full text of " + b.repo.Name(), b.repo.RunText}), task{"jobs", func(ctx context.Context) error {
 			return outbox.Run(ctx, b.repo, a.jobHandlers(b))
 		}})
 	}

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"catena/storage/postgres/pgtest"
 )
 
 // adminPassword is Administrator's in every test.
@@ -44,7 +46,7 @@ func TestMain(m *testing.M) {
 	if underRace {
 		program = builtBinary
 	}
-	code := m.Run()
+	code := pgtest.Main(m)
 	if built {
 		name, _ := builtBinary()
 		_ = os.RemoveAll(filepath.Dir(name))

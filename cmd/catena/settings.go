@@ -13,13 +13,12 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"catena/storage/blob/bucket"
 	"catena/storage/fault"
 	"catena/storage/limit"
 )
 
 // secretSettings are not shown.
-var secretSettings = map[string]bool{"admin-password": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true}
+var secretSettings = map[string]bool{"admin-password": true, "store": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true}
 
 func configCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check or print the settings of the server"}
@@ -55,13 +54,7 @@ func (s *serve) checkAll(ctx context.Context, g *global) error {
 	if err == nil && bad == nil {
 		err = s.rehearse(ctx, g, d)
 	}
-	var nowhere error
-	if g.blobs != "" {
-		if _, err := bucket.Open(g.blobs); err != nil {
-			nowhere = fault.Wrap(err, "blobs")
-		}
-	}
-	return errors.Join(unknownVariables(os.Environ()), bad, nowhere, err)
+	return errors.Join(unknownVariables(os.Environ()), bad, g.checkPlaces(), err)
 }
 
 // variables are those of the environment that are no settings of serve.

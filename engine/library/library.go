@@ -312,6 +312,46 @@ func (k *Kind) Load(ctx context.Context, e *engine.Engine) error {
 	return k.deploy(e, all...)
 }
 
+// Refresh deploys what other processes have deployed in the same store, and withdraws what they have removed.
+func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
+	k.mu.Lock()
+	before := make(map[string]int64, len(k.deployed))
+	for name, v := range k.deployed {
+		before[name] = v.Version
+	}
+	k.mu.Unlock()
+	var added []Version
+	var gone []string
+	_, err := e.Run(ctx, engine.Call{Op: k.Family + ".List", As: e.System(), Encode: func(c *engine.Ctx, v any) ([]byte, error) {
+		added, gone = nil, nil
+		there := map[string]bool{}
+		for _, head := range v.([]Version) {
+			there[head.Name] = true
+			if before[head.Name] == head.Version {
+				continue
+			}
+			full, err := k.version(c, head.Name, head.Version)
+			if err != nil {
+				return nil, err
+			}
+			added = append(added, *full)
+		}
+		for name := range before {
+			if !there[name] {
+				gone = append(gone, name)
+			}
+		}
+		return nil, nil
+	}})
+	if err == nil && len(added) > 0 {
+		err = k.deploy(e, added...)
+	}
+	for _, name := range gone {
+		err = errors.Join(err, k.withdraw(e, name))
+	}
+	return err
+}
+
 // compile makes the operation of a version, which knows of the others.
 func (k *Kind) compile(s *engine.Set, v *Version) (engine.Op, error) {
 	op, err := k.Compile(s, v.File, v.Source)

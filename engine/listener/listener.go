@@ -55,6 +55,11 @@ func (ls *Listeners) Load(ctx context.Context, e *engine.Engine) error {
 	return ls.kind.Load(ctx, e)
 }
 
+// Refresh follows what other processes deploy in the same store.
+func (ls *Listeners) Refresh(ctx context.Context, e *engine.Engine) error {
+	return ls.kind.Refresh(ctx, e)
+}
+
 // Watch has the listeners called for what happens in a repository. It is called before the repository is used.
 func (ls *Listeners) Watch(repo *storage.Repo) { repo.OnEvent(ls.happened) }
 

@@ -86,6 +86,12 @@ type Remote interface {
 	Prefetch(keys [][]byte, ranges []Range) error
 	// Count returns the number of rows of a range, up to its limit.
 	Count(r Range) (int, error)
+	// Stamp returns a number for a row of a transaction that may write, each time a higher one: all that it returns are
+	// higher than those of transactions that had ended when this one began, and no other transaction is given one.
+	Stamp() (uint64, error)
+	// Settled is the lowest stamp that a transaction may have been given that the snapshot does not see and that may
+	// still commit.
+	Settled() (uint64, error)
 	// RoundTrips is how often the transaction has waited for the store.
 	RoundTrips() int
 	// Broken returns why the snapshot cannot be read any more, whatever became of the error of the read that found

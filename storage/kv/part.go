@@ -205,6 +205,12 @@ func (s *remotePart) Count(r Range) (int, error) {
 // RoundTrips is how often the transaction has waited for the store.
 func (s *remotePart) RoundTrips() int { return s.remote.RoundTrips() }
 
+// Stamp returns a number for a row.
+func (s *remotePart) Stamp() (uint64, error) { return s.remote.Stamp() }
+
+// Settled is the lowest stamp of those whose transactions may not have ended.
+func (s *remotePart) Settled() (uint64, error) { return s.remote.Settled() }
+
 // Broken returns why the snapshot cannot be read any more, or nil.
 func (s *remotePart) Broken() error { return s.remote.Broken() }
 

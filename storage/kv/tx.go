@@ -60,6 +60,14 @@ func (t *Tx) RoundTrips() int {
 // Remote reports whether the store is across a network, so that it pays to tell it early what will be read.
 func (t *Tx) Remote() bool { return t.remote != nil }
 
+// Stamp returns a number for a row, by which rows are in the order in which their transactions began, whichever process
+// they are of. The store must be remote.
+func (t *Tx) Stamp() (uint64, error) { return t.remote.Stamp() }
+
+// Settled returns a number up to which, itself excluded, all transactions that were given stamps have ended, and are
+// seen if they were committed. The store must be remote.
+func (t *Tx) Settled() (uint64, error) { return t.remote.Settled() }
+
 // Prefetch tells the store what is about to be read. It changes no result, and does nothing if the store is not
 // across a network. Keys and ranges must not be changed until the transaction ends.
 func (t *Tx) Prefetch(keys [][]byte, ranges ...Range) error {

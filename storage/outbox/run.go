@@ -190,9 +190,12 @@ const (
 )
 
 // Open makes the jobs due that a server was carrying out when it was killed: a store is open in one process,
-// so whoever had them is gone.
+// so whoever had them is gone. In a store that other processes have open, leases end by themselves.
 func (q *Queue) Open(ctx context.Context) error {
 	return q.DB.Update(ctx, func(k *kv.Tx) error {
+		if k.Remote() {
+			return nil
+		}
 		now := q.Clock().UTC().Truncate(time.Millisecond)
 		for row, err := range k.Scan(kv.Range{Start: []byte{Space, queueRunning}, End: []byte{Space, queueRunning + 1}}) {
 			if err != nil {

@@ -18,6 +18,7 @@ var migrations = []string{
 	CREATE TABLE slots (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, token bigint NOT NULL, used timestamptz NOT NULL DEFAULT now())
 		WITH (fillfactor = 30, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 	CREATE TABLE probe (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n bigint NOT NULL);`,
+	`CREATE TABLE settings (name text PRIMARY KEY, value text NOT NULL);`,
 }
 
 // migrating is the advisory lock that one process at a time holds while it changes the tables.

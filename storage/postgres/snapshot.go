@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"catena/storage/fault"
 	"catena/storage/kv"
 
 	"github.com/jackc/pgx/v5"
@@ -29,6 +30,7 @@ type snapshot struct {
 	broken  error // why nothing more can be read
 	version uint64
 	xid     int64 // of the transaction, if it may write
+	stamps  uint64
 	settled int64 // all transactions with lower numbers have ended, and are seen if they were committed
 
 	known   map[string][]byte // what keys hold; nil: they are absent
@@ -49,6 +51,27 @@ func (s *snapshot) Version() uint64 {
 		_ = s.run(func(*pgx.Batch) {}) // what fails is remembered
 	}
 	return s.version
+}
+
+// stampBits are those of a stamp that number the rows of a transaction; the higher ones are the number of the transaction
+// itself. JavaScript has exact integers for the stamps of the first 500 billion transactions.
+const stampBits = 14
+
+// Stamp returns a number for a row.
+func (s *snapshot) Stamp() (uint64, error) {
+	if s.Version(); s.broken != nil {
+		return 0, s.broken
+	}
+	if s.stamps++; s.stamps >= 1<<stampBits {
+		return 0, fault.Limit.Errorf("transaction: more than %d numbered rows", 1<<stampBits-1)
+	}
+	return uint64(s.xid)<<stampBits | s.stamps, nil
+}
+
+// Settled is the lowest stamp of those whose transactions may not have ended.
+func (s *snapshot) Settled() (uint64, error) {
+	s.Version()
+	return uint64(s.settled) << stampBits, s.broken
 }
 
 // RoundTrips is how often the transaction has waited for the database.

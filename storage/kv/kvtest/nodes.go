@@ -22,6 +22,7 @@ func RunNodes(t *testing.T, open func(t *testing.T) (a, b kv.Store)) {
 		{"Sequences", testSequencesOfNodes},
 		{"Serializable", func(t *testing.T, a, b *kv.DB) { testSerializable(t, a, b) }},
 		{"Skew", testSkewOfNodes},
+		{"Stamps", testStamps},
 		{"Visible", testVisible},
 		{"Watch", testWatchNodes},
 	}
@@ -63,6 +64,63 @@ func testVisible(t *testing.T, a, b *kv.DB) {
 		return err
 	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// testStamps follows rows that are numbered by stamps on both nodes, as who keeps a copy does: it reads those from the
+// number on up to which it knows all, and misses none.
+func testStamps(t *testing.T, a, b *kv.DB) {
+	const writers, each = 6, 60
+	var writing sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for i := range each {
+				if err := [2]*kv.DB{a, b}[w%2].Update(ctx, func(tx *kv.Tx) error {
+					for range 3 {
+						n, err := tx.Stamp()
+						if err != nil {
+							return err
+						}
+						if err := tx.Create(fmt.Appendf(nil, "s%020d", n), nil); err != nil {
+							return err
+						}
+					}
+					if i%7 == 0 {
+						time.Sleep(time.Millisecond) // it commits behind others
+					}
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writing.Wait(); close(done) }()
+	seen, from, last := 0, uint64(0), false
+	for !last {
+		select {
+		case <-done:
+			last = true
+		default:
+		}
+		if err := a.View(ctx, func(tx *kv.Tx) error {
+			to, err := tx.Settled()
+			if err != nil {
+				return err
+			}
+			n, _, err := tx.Count(kv.Range{Start: fmt.Appendf(nil, "s%020d", from), End: fmt.Appendf(nil, "s%020d", to)}, 1<<20)
+			if to < from {
+				t.Errorf("settled up to %d after %d", to, from)
+			}
+			seen, from = seen+n, to
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen != writers*each*3 {
+		t.Errorf("%d rows, want %d", seen, writers*each*3)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -230,4 +231,24 @@ func (s *Server) Stop() {
 		}
 	}
 	_ = os.RemoveAll(s.dir)
+}
+
+// Database makes a fresh database on the shared server and returns its address.
+func Database(tb testing.TB) string {
+	tb.Helper()
+	address, name := Address(tb), Schema()
+	c, err := pgx.Connect(tb.Context(), address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	if _, err := c.Exec(tb.Context(), "CREATE DATABASE "+name+" ENCODING 'UTF8' TEMPLATE template0"); err != nil {
+		tb.Fatal(err)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
 }

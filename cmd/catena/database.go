@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"catena/storage/badger"
+	"catena/storage/blob"
+	"catena/storage/blob/bucket"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/postgres"
+)
+
+// shared reports whether the store is a database, which other nodes may share.
+func (g *global) shared() bool { return g.store != "" }
+
+// openStore opens the store of the data directory, or the database that the settings name.
+func (g *global) openStore(ctx context.Context, a *app, o openOptions) error {
+	if g.shared() {
+		s, err := postgres.Open(ctx, g.store, postgres.Options{Log: a.log, Connections: o.connections})
+		if err != nil {
+			if fault.Is(err, fault.Invalid) {
+				err = usage{err}
+			}
+			return err
+		}
+		a.db, a.database = kv.New(s, kv.Options{Log: a.log, Observe: a.meters.observe}), s
+		a.clock = func() time.Time { return time.Now().Add(s.Skew()) }
+		a.fresh, err = isEmpty(ctx, a.db)
+		if err != nil {
+			err = errors.Join(err, a.db.Close())
+		}
+		return err
+	}
+	a.fresh = g.made() != nil
+	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: a.log})
+	if err != nil {
+		if used, _ := badger.InUse(filepath.Join(g.data, "store")); used {
+			err = fmt.Errorf("%w, probably a server: send commands to it with --server, such as --server http://127.0.0.1:8080, stop it, or choose another directory with --data", err)
+		}
+		return err
+	}
+	a.db = kv.New(store, kv.Options{Log: a.log, Observe: a.meters.observe})
+	return nil
+}
+
+// isEmpty reports whether a store has no rows.
+func isEmpty(ctx context.Context, db *kv.DB) (empty bool, err error) {
+	err = db.View(ctx, func(t *kv.Tx) error {
+		n, more, err := t.Count(kv.Range{}, 1)
+		empty = n == 0 && !more
+		return err
+	})
+	return empty, err
+}
+
+// keeper keeps where the content of files is: a data directory for itself, a database for all of its nodes.
+type keeper interface {
+	read(ctx context.Context) (place, error)
+	write(ctx context.Context, p place) error
+}
+
+// inDirectory is the keeper of a data directory.
+type inDirectory string
+
+func (d inDirectory) read(context.Context) (place, error) { return placeIn(string(d)) }
+
+func (d inDirectory) write(_ context.Context, p place) error { return p.write(string(d)) }
+
+// inDatabase is the keeper of a database.
+type inDatabase struct{ store *postgres.Store }
+
+// placeSetting is the name under which a database has where the content of files is.
+const placeSetting = "content"
+
+func (d inDatabase) read(ctx context.Context) (p place, err error) {
+	text, err := d.store.Setting(ctx, placeSetting)
+	if err == nil && text != "" {
+		if err = json.Unmarshal([]byte(text), &p); err != nil {
+			err = fault.Internal.Errorf("setting %s of the database: %w", placeSetting, err)
+		}
+	}
+	return p, err
+}
+
+func (d inDatabase) write(ctx context.Context, p place) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return d.store.Set(ctx, placeSetting, string(text))
+}
+
+// folderMark is the file by which a folder with content is known to the nodes that share it.
+const folderMark = "shared.id"
+
+// sharedFolder opens the content of a database in a folder, which must be the same one on every node.
+func (g *global) sharedFolder(ctx context.Context, k keeper, p place, log *slog.Logger) (*blob.Store, place, error) {
+	folder := g.contentFolder()
+	s, err := blob.Open(folder, log)
+	if err != nil {
+		return nil, p, err
+	}
+	if err := markFolder(ctx, k, &p, folder); err != nil {
+		return nil, p, errors.Join(err, s.Close())
+	}
+	return s, p, nil
+}
+
+// markFolder marks the folder of the first node, and makes sure that it is the one of any other.
+func markFolder(ctx context.Context, k keeper, p *place, folder string) error {
+	file := filepath.Join(folder, folderMark)
+	mark, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Unavailable.Errorf("blobs: %w", err)
+	}
+	switch {
+	case p.Folder == "" && len(mark) == 0:
+		p.Folder = rand.Text()
+		if err := writeWhole(file, copyOf(strings.NewReader(p.Folder))); err != nil {
+			return err
+		}
+		return k.write(ctx, *p)
+	case p.Folder == "":
+		return usage{fmt.Errorf("%s: has the content of another database; name another folder, or a bucket, with --blobs", folder)}
+	case strings.TrimSpace(string(mark)) != p.Folder:
+		return usage{fmt.Errorf("%s: is not the folder that has the content of files of this database: mount it on this node and name it with --blobs, or move the content to a bucket, which all nodes reach: catena blobs move s3://BUCKET", folder)}
+	}
+	return nil
+}
+
+// isFolder reports whether a setting of where content is names a folder, which a database permits.
+func (g *global) isFolder() bool { return g.shared() && filepath.IsAbs(g.blobs) }
+
+// checkPlaces tells what is wrong with the settings of where the store and the content of files are.
+func (g *global) checkPlaces() error {
+	var all []error
+	if g.shared() && !strings.HasPrefix(g.store, "postgres://") && !strings.HasPrefix(g.store, "postgresql://") {
+		all = append(all, errors.New("store: must be the address of a database, such as postgres://USER@HOST/DATABASE"))
+	}
+	if g.blobs != "" && !g.isFolder() {
+		if _, err := bucket.Open(g.blobs); err != nil {
+			all = append(all, fault.Wrap(err, "blobs"))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// restoreShared fills an empty database from a backup.
+func (g *global) restoreShared(ctx context.Context, r io.Reader) (err error) {
+	a, err := g.openFiles(ctx, openOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	if !a.fresh {
+		return fault.Exists.Errorf("the database has content already; a backup fills one that has not")
+	}
+	return restoreInto(ctx, a, r)
+}
+
+// where is what a server says it serves: the data directory, or the database without its password.
+func (g *global) where() string {
+	if !g.shared() {
+		return g.data
+	}
+	return cmp.Or(postgres.Name(g.store), "a database")
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/storage/postgres/pgtest"
+)
+
+// ask sends a request to a server as a user and returns status and body.
+func (p *process) ask(t *testing.T, user, method, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(method, p.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	password := adminPassword
+	if user != "Administrator" {
+		password = "a long " + user
+	}
+	req.SetBasicAuth(user, password)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// want is ask for a request that has a status.
+func (p *process) want(t *testing.T, status int, user, method, path, body string) string {
+	t.Helper()
+	got, text := p.ask(t, user, method, path, body)
+	if got != status {
+		t.Errorf("%s %s: status %d, want %d: %.300s", method, path, got, status, text)
+	}
+	return text
+}
+
+const spaces = "/api/v1/path/default-domain/workspaces"
+
+func inputCall(params, input string) string {
+	return fmt.Sprintf(`{"params":%s,"input":%q}`, params, input)
+}
+
+// TestNodes has two servers on one database: what one acknowledges the other shows at once, permissions and groups too,
+// chains within a second, and one goes on when the other is killed.
+func TestNodes(t *testing.T) {
+	store, content := pgtest.Database(t), t.TempDir()
+	a := startServer(t, t.TempDir(), "--store", store, "--blobs", content)
+	code, _, errs := line(t, "serve", "--store", store, "--data", t.TempDir(), "--addr", "127.0.0.1:0")
+	if code != 2 || !strings.Contains(errs, "is not the folder that has the content of files of this database") {
+		t.Errorf("a node with a folder of its own: %d, %s", code, errs)
+	}
+	b := startServer(t, t.TempDir(), "--store", store, "--blobs", content)
+
+	for i := range 20 {
+		from, to := a, b
+		if i%2 == 1 {
+			from, to = b, a
+		}
+		from.want(t, 201, "Administrator", "POST", spaces, fmt.Sprintf(`{"entity-type":"document","type":"Folder","name":"f%d"}`, i))
+		to.want(t, 200, "Administrator", "GET", fmt.Sprintf("%s/f%d", spaces, i), "")
+	}
+	a.want(t, 204, "Administrator", "POST", "/api/v1/automation/User.CreateOrUpdate", `{"params":{"username":"ann","password":"a long ann"}}`)
+	for i := range 6 {
+		from, to := a, b
+		if i%2 == 1 {
+			from, to = b, a
+		}
+		to.want(t, 403, "ann", "POST", spaces+"/f1", `{"entity-type":"document","type":"Folder","name":"no"}`)
+		from.want(t, 200, "Administrator", "POST", "/api/v1/automation/Document.AddPermission", inputCall(`{"permission":"ReadWrite","user":"ann"}`, "/default-domain/workspaces/f1"))
+		to.want(t, 201, "ann", "POST", spaces+"/f1", fmt.Sprintf(`{"entity-type":"document","type":"Folder","name":"in%d"}`, i))
+		from.want(t, 200, "Administrator", "POST", "/api/v1/automation/Document.RemovePermission", inputCall(`{"user":"ann"}`, "/default-domain/workspaces/f1"))
+	}
+	deployed(t, a, b)
+	code, out, errs := line(t, "nodes", "--store", store, "--data", t.TempDir(), "--blobs", content)
+	for _, p := range []*process{a, b} {
+		if !strings.Contains(out, strings.TrimPrefix(p.base, "http://")) || strings.Count(out, " up") != 2 {
+			t.Errorf("nodes: %d, %s%s", code, out, errs)
+		}
+	}
+	a.kill()
+	b.want(t, 201, "Administrator", "POST", spaces, `{"entity-type":"document","type":"Folder","name":"after"}`)
+}
+
+// deployed saves a chain on one node and calls it on the other.
+func deployed(t *testing.T, a, b *process) {
+	t.Helper()
+	a.want(t, 200, "Administrator", "POST", "/api/v1/automation/Chain.Save", `{"params":{"name":"shared.yaml","source":"name: Test.Shared\ninput: document\nsteps:\n  - op: Document.Lock\n"}}`)
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		status, text := b.ask(t, "Administrator", "GET", "/api/v1/automation/Test.Shared", "")
+		if status == http.StatusOK {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("the chain is not on the other node: %d %s", status, text)
+			return
+		}
+	}
+}

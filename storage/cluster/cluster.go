@@ -1,0 +1,249 @@
+// Package cluster keeps which processes serve a store together, and which of them carries out what only one may. Each
+// renews a row of its own; one whose row grows old is lost, and others take over its duties. No node is special, and
+// none waits for another one: what requests do rests on transactions alone.
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+const (
+	// Beat is how often a node renews its row, and its duties with it.
+	Beat = 3 * time.Second
+	// Lost is after how long without one a node counts as lost, and its duties are taken over.
+	Lost = 15 * time.Second
+	// forgotten is after how long the row of a lost node is removed.
+	forgotten = 10 * time.Minute
+)
+
+const (
+	nodes  = "node"
+	duties = "duty"
+)
+
+// Node is a process that serves the store.
+type Node struct {
+	ID      string    `json:"id"`
+	Address string    `json:"address"` // where it listens
+	Host    string    `json:"host"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Seen    time.Time `json:"seen"` // by the clock that all nodes share
+	Lost    bool      `json:"lost,omitempty"`
+}
+
+// duty is what one node at a time carries out.
+type duty struct {
+	Holder string    `json:"holder"`
+	Until  time.Time `json:"until"`
+}
+
+// List returns the nodes, by when they were started, for administrators.
+func List(t *storage.Tx) ([]Node, error) {
+	if !t.Principal().Is() {
+		return nil, fault.Denied.Errorf("only administrators may list nodes, not '%s'", t.Principal().Name)
+	}
+	return list(t)
+}
+
+func list(t *storage.Tx) (all []Node, err error) {
+	for _, raw := range t.Table(nodes).Scan("", "", false, 0) {
+		var n Node
+		if err := json.Unmarshal(raw, &n); err != nil {
+			return nil, fault.Internal.Errorf("node: %w", err)
+		}
+		n.Lost = t.Now().Sub(n.Seen) > Lost
+		all = append(all, n)
+	}
+	slices.SortFunc(all, func(a, b Node) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })
+	return all, t.Err()
+}
+
+// Member is this process as a node.
+type Member struct {
+	repo *storage.Repo
+	log  *slog.Logger
+	self Node
+	last atomic.Int64 // when the row was renewed last, by the clock of the machine
+	seen atomic.Int64 // how many nodes are there
+}
+
+// Join adds this process to the nodes of a store.
+func Join(ctx context.Context, r *storage.Repo, self Node) (*Member, error) {
+	m := &Member{repo: r, log: r.Log(), self: self}
+	if m.self.ID == "" {
+		m.self.ID = r.NewID()
+	}
+	return m, m.beat(ctx)
+}
+
+// Run renews the row until ctx ends, and removes it then.
+func (m *Member) Run(ctx context.Context) error {
+	t := time.NewTicker(Beat)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return m.leave()
+		case <-t.C:
+			short, cancel := context.WithTimeout(ctx, Beat)
+			if err := m.beat(short); err != nil && ctx.Err() == nil {
+				m.log.Warn("node cannot renew its row", "err", err)
+			}
+			cancel()
+		}
+	}
+}
+
+func (m *Member) beat(ctx context.Context) error {
+	began := time.Now()
+	err := m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error {
+		n := m.self
+		n.Seen = t.Now()
+		if n.Started.IsZero() {
+			n.Started = t.Now()
+			m.self.Started = n.Started
+		}
+		return t.Table(nodes).Put(n.ID, n)
+	})
+	if err != nil {
+		return err
+	}
+	m.last.Store(began.UnixNano())
+	return m.forget(ctx)
+}
+
+// forget removes the rows of nodes that were lost long ago.
+func (m *Member) forget(ctx context.Context) error {
+	var all []Node
+	err := m.repo.View(ctx, m.repo.System(), func(t *storage.Tx) (err error) {
+		all, err = list(t)
+		all = slices.DeleteFunc(all, func(n Node) bool { return n.Lost && t.Now().Sub(n.Seen) <= forgotten })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.seen.Store(int64(len(all)))
+	for _, n := range all {
+		if !n.Lost {
+			continue
+		}
+		if err := m.remove(ctx, n.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Member) remove(ctx context.Context, id string) error {
+	return m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error { return t.Table(nodes).Delete(id) })
+}
+
+// leave gives up what this node holds.
+func (m *Member) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), Beat)
+	defer cancel()
+	return m.remove(ctx, m.self.ID)
+}
+
+// Status returns why this node should get no requests, or nil: it has not reached the store for a while.
+func (m *Member) Status(context.Context) error {
+	if since := time.Since(time.Unix(0, m.last.Load())); since > Lost {
+		return fault.Unavailable.Errorf("node: has not reached the store for %s", since.Round(time.Second))
+	}
+	return nil
+}
+
+// Count is how many nodes were there at the last beat.
+func (m *Member) Count() int { return int(m.seen.Load()) }
+
+// OnDuty runs what only one node may carry out at a time: when this one holds the duty, and until ctx ends or it has lost
+// it. A node that does not reach the store stops before another one can begin.
+func (m *Member) OnDuty(ctx context.Context, name string, run func(context.Context) error) error {
+	for ctx.Err() == nil {
+		held, err := m.hold(ctx, name)
+		if err != nil && ctx.Err() == nil {
+			m.log.Warn("duty cannot be asked for", "duty", name, "err", err)
+		}
+		if !held {
+			select {
+			case <-ctx.Done():
+			case <-time.After(Beat):
+			}
+			continue
+		}
+		if err := m.serve(ctx, name, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve carries out a duty that is held.
+func (m *Member) serve(ctx context.Context, name string, run func(context.Context) error) error {
+	working, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- run(working) }()
+	t := time.NewTicker(Beat)
+	defer t.Stop()
+	for until := time.Now().Add(Lost); ; {
+		select {
+		case err := <-done:
+			stop()
+			m.release(name)
+			return err
+		case <-t.C:
+			began := time.Now()
+			short, cancel := context.WithTimeout(working, Beat)
+			held, err := m.hold(short, name)
+			cancel()
+			if held {
+				until = began.Add(Lost)
+			}
+			if err == nil && !held || time.Until(until) < Beat {
+				stop()
+			}
+		}
+	}
+}
+
+// hold takes or renews a duty, and reports whether this node has it.
+func (m *Member) hold(ctx context.Context, name string) (held bool, err error) {
+	err = m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error {
+		var d duty
+		if _, err := t.Table(duties).Get(name, &d); err != nil {
+			return err
+		}
+		if held = d.Holder == m.self.ID || !t.Now().Before(d.Until); !held {
+			return nil
+		}
+		return t.Table(duties).Put(name, duty{m.self.ID, t.Now().Add(Lost)})
+	})
+	return held && err == nil, err
+}
+
+// release lets another node take over at once.
+func (m *Member) release(name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), Beat)
+	defer cancel()
+	err := m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error {
+		var d duty
+		if ok, err := t.Table(duties).Get(name, &d); err != nil || !ok || d.Holder != m.self.ID {
+			return err
+		}
+		return t.Table(duties).Delete(name)
+	})
+	if err != nil {
+		m.log.Warn("duty cannot be given up", "duty", name, "err", err)
+	}
+}
