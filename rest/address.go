@@ -108,6 +108,14 @@ func Locate(context, path string) Place {
 	return p
 }
 
+// Home is where people begin: the platform's front end if it is served, the console otherwise.
+func (x *Request) Home() string {
+	if x.Server.FrontEnd != "" {
+		return x.Server.FrontEnd + "/"
+	}
+	return "/ui/"
+}
+
 // Under returns what follows prefix when path is prefix or below it.
 func Under(path, prefix string) (string, bool) {
 	if strings.HasPrefix(path, prefix) && (len(path) == len(prefix) || path[len(prefix)] == '/') {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"catena/rest"
 	"catena/rest/resttest"
 )
 
@@ -70,4 +71,66 @@ func TestFrontEndSearches(t *testing.T) {
 			body: `{"entity-type":"user","id":"","properties":{"username":"leela","groups":"members","password":"open sesame"}}`, holds: []string{`"groups":["members"]`},
 		},
 	})
+}
+
+// TestFormSignIn signs a browser in as the platform's front end does: a form, a cookie, and requests that send nothing else.
+// Pages of other sites can send them too, and must not get anywhere.
+func TestFormSignIn(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) { c.FrontEnd = "/nuxeo/ui" }})
+	form := url.Values{"user_name": {"Administrator"}, "user_password": {resttest.Password}, "requestedUrl": {s.URL + "/nuxeo/ui/#!/browse/"}}.Encode()
+	wrong := url.Values{"user_name": {"Administrator"}, "user_password": {"wrong"}}.Encode()
+	const typ = "application/x-www-form-urlencoded"
+	if got := s.Do("GET", "/nuxeo/login.jsp?requestedUrl="+url.QueryEscape(s.URL+"/nuxeo/ui/"), "", "as", ""); got.StatusCode != 200 || !strings.Contains(got.Text, `id="username"`) || !strings.Contains(got.Text, `name="Submit"`) {
+		t.Errorf("form: %d %.900s", got.StatusCode, got.Text)
+	}
+	if got := s.Do("POST", "/nuxeo/login", wrong, "as", "", "Content-Type", typ); got.StatusCode != 401 || got.Header.Get("Set-Cookie") != "" {
+		t.Errorf("wrong password: %d %q", got.StatusCode, got.Header.Get("Set-Cookie"))
+	}
+	in := s.Do("POST", "/nuxeo/login", form, "as", "", "Content-Type", typ)
+	cookie, _, _ := strings.Cut(in.Header.Get("Set-Cookie"), ";")
+	if in.StatusCode != 303 || in.Header.Get("Location") != "/nuxeo/ui/#!/browse/" || !strings.HasPrefix(cookie, rest.SessionCookie+"=") {
+		t.Fatalf("sign-in: %d %q %q", in.StatusCode, in.Header.Get("Location"), cookie)
+	}
+	if got := s.Do("POST", "/nuxeo/login", strings.Replace(form, url.QueryEscape(s.URL), url.QueryEscape("https://evil.example"), 1), "as", "", "Content-Type", typ); got.Header.Get("Location") != "/nuxeo/ui/" {
+		t.Errorf("another site's address: %q", got.Header.Get("Location"))
+	}
+	host := strings.TrimPrefix(s.URL, "http://")
+	const login, create = "/nuxeo/api/v1/automation/login", `{"entity-type":"document","type":"Folder","name":"x"}`
+	for _, c := range []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+	}{
+		{"login", "POST", login, "", []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"login without a certificate", "POST", login, "", []string{"Origin", "http://" + host}, 200},
+		{"a page of the same site", "POST", "/nuxeo/api/v1/path/", create, []string{"Sec-Fetch-Site", "same-site", "Origin", "http://other." + host}, 403},
+		{"another page", "POST", "/nuxeo/api/v1/path/", create, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, 403},
+		{"a program", "POST", "/nuxeo/api/v1/path/", create, nil, 401},
+		{"a picture in another page", "GET", "/nuxeo/api/v1/me", "", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, 401},
+		{"a link in another page", "GET", "/nuxeo/api/v1/me", "", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200},
+		{"a link that makes a token", "GET", "/nuxeo/authentication/token?applicationName=a&deviceId=d&permission=rw", "", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 401},
+		{"the deck service", "GET", "/v1/decks", "", []string{"Sec-Fetch-Site", "same-origin"}, 401},
+		{"its own page", "POST", "/nuxeo/api/v1/path/", create, []string{"Sec-Fetch-Site", "same-origin"}, 201},
+	} {
+		got := s.Do(c.method, c.path, c.body, append([]string{"as", "", "Cookie", cookie}, c.headers...)...)
+		if got.StatusCode != c.status {
+			t.Errorf("%s: %d, want %d: %.300s", c.name, got.StatusCode, c.status, got.Text)
+		}
+	}
+	if got := s.Do("POST", login, "", "as", "", "X-No-Basic-Header", "true"); got.StatusCode != 401 || got.Header.Get("WWW-Authenticate") != "" {
+		t.Errorf("login: %d %q", got.StatusCode, got.Header.Get("WWW-Authenticate"))
+	}
+	if got := s.Do("GET", "/nuxeo/nxpath/default/x@view_documents?tabIds=a", "", "as", ""); got.Header.Get("Location") != "/login.jsp?requestedUrl="+url.QueryEscape("/nuxeo/nxpath/default/x@view_documents?tabIds=a") {
+		t.Errorf("nxpath of a guest: %q", got.Header.Get("Location"))
+	}
+	if got := s.Do("GET", "/nuxeo/nxpath/default/x@view_documents", ""); got.StatusCode != 303 || !strings.HasPrefix(got.Header.Get("Location"), "/nuxeo/ui/#!/doc/") {
+		t.Errorf("nxpath: %d %q", got.StatusCode, got.Header.Get("Location"))
+	}
+	if got := s.Do("GET", "/nuxeo/nxdoc/default/1/view_documents", ""); got.Header.Get("Location") != "/nuxeo/ui/#!/doc/1" {
+		t.Errorf("nxdoc: %q", got.Header.Get("Location"))
+	}
+	s.Do("GET", "/nuxeo/logout", "", "as", "", "Cookie", cookie)
+	if got := s.Do("POST", login, "", "as", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"); got.StatusCode != 401 {
+		t.Errorf("after logout: %d", got.StatusCode)
+	}
 }

@@ -44,6 +44,7 @@ type Config struct {
 	Ready       []Check              // besides the store
 	JWTSecret   string               // secret shared with who signs JSON web tokens; "": none are accepted
 	Portal      string               // secret shared with a portal that signs users in; "": none does
+	FrontEnd    string               // where the platform's own front end is mounted, "/nuxeo/ui"; "": it is not served
 	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
 }
 

@@ -27,6 +27,7 @@ const (
 type Route struct {
 	Method, Path string
 	Access       access
+	Changes      bool        // it changes something although it is a GET: a page's session does not sign in
 	Body         Body        // of anything but a GET or a DELETE, which have none
 	Handle       HandlerFunc // nil: runs op
 

@@ -69,6 +69,28 @@ func (x *Request) signInPage() (ok bool, err error) {
 	return true, err
 }
 
+// ownPage reports whether a page of this server sends the request, with the session of whoever looks at it. That alone
+// signs in to the addresses of the platform, whose front end sends nothing else. Another site can have a browser send the
+// session along only by leading it to an address, which must not change anything then.
+func (x *Request) ownPage() bool {
+	if x.Cookie(SessionCookie) == "" {
+		return false
+	}
+	if s := x.Server.section(x.HTTP.URL.Path); s != nil && s.Keys {
+		return false
+	}
+	reads := (x.HTTP.Method == http.MethodGet || x.HTTP.Method == http.MethodHead) && (x.Route == nil || !x.Route.Changes)
+	switch h := x.HTTP.Header; h.Get("Sec-Fetch-Site") {
+	case "same-origin":
+		return true
+	case "": // browsers do not send it to servers without a certificate
+		from, err := url.Parse(h.Get("Origin"))
+		return reads && h.Get("Origin") == "" || err == nil && from.Host != "" && strings.EqualFold(from.Host, x.HTTP.Host)
+	default: // somebody typed the address or followed a link
+		return reads && h.Get("Sec-Fetch-Mode") == "navigate"
+	}
+}
+
 // visit finds out who looks at a page: whoever signed in, or a guest.
 func (x *Request) visit() error {
 	if x.signsItself() || x.Server.As != nil {
@@ -152,6 +174,8 @@ func (x *Request) signIn() error {
 		x.As, err = x.signInPortal()
 	case len(auth) == 0 && x.Server.As != nil:
 		x.As = x.Server.As
+	case len(auth) == 0 && x.ownPage():
+		x.As, err = by.Session(ctx, x.Cookie(SessionCookie))
 	default:
 		return fault.Denied.Errorf("sign-in: user and password or a key are required").WithCode(fault.CodeNotSignedIn)
 	}

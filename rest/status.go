@@ -263,7 +263,8 @@ func (x *Request) failed(err error, text string) {
 	h := x.Writer.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:
-		if x.HTTP.Header.Get(csrfHeader) == "" { // a browser would ask for a password over our page
+		// A browser would ask for a password over the page, which has a form of its own.
+		if x.HTTP.Header.Get(csrfHeader) == "" && x.HTTP.Header.Get("X-No-Basic-Header") == "" {
 			h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
 		}
 	case http.StatusConflict:

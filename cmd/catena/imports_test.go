@@ -106,6 +106,7 @@ var imports = map[string][]string{
 	"rest/automation":                {"engine", "rest"},
 	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},
 	"rest/document":                  {"engine", "engine/lines", "rest", "storage/upload"},
+	"rest/frontend":                  {},
 	"rest/page":                      {"decks/field", "engine", "rest", "rest/web", "rest/web/docs", "storage/credential"},
 	"rest/people":                    {"engine", "rest", "rest/web", "storage/credential", "storage/oauth"},
 	"rest/server":                    {"engine", "engine/lines", "engine/openapi", "rest", "rest/..."},

@@ -61,6 +61,7 @@ type serve struct {
 	egressHTTP              bool
 	exportFolder, chromium  string
 	accessLog               string
+	ui                      string
 
 	requests *accessLog // that of accessLog, once it is open
 	scrubber *maintenance.Scrubber
@@ -70,6 +71,7 @@ type serve struct {
 func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	f.StringVar(&s.accessLog, "access-log", "", "file for one line per request, in the format of log-format, reopened on SIGHUP; \"-\" is standard output")
+	f.StringVar(&s.ui, "ui", "", "folder or zip archive with a build of the platform's own browser front end, served at /ui below the context path")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that serves /metrics without sign-in; by default, administrators read /metrics at addr")
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "second prefix under which everything is served")
 	f.StringVar(&s.baseURL, "base-url", "", "public address of the server, such as the address of a proxy")
@@ -135,7 +137,7 @@ func (s *serve) check() error {
 	_, unsent := mail.New(s.smtp.config())
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
-	return errors.Join(append(all, unsent, err, lost, s.certificate.check())...)
+	return errors.Join(append(all, unsent, err, lost, s.certificate.check(), s.checkUI())...)
 }
 
 func (s *serve) options() openOptions {
@@ -186,7 +188,13 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		access = s.requests.Logger
 		defer func() { err = errors.Join(err, s.requests.close()) }()
 	}
+	mounts, closeUI, err := s.frontEnd()
+	if err != nil {
+		return errors.Join(usage{err}, l.Close())
+	}
+	defer closeUI()
 	h := a.handler(rest.Config{
+		Mounts: mounts, FrontEnd: s.uiAddress(),
 		Access: access, Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, JWTSecret: s.jwtSecret, Portal: s.portalSecret, DeckSources: s.deckSources,
 		Limits: s.limits.rest, RateExempt: exempt, Proxies: proxies, Contact: s.contact, Ready: append(s.probes(), a.nodeChecks()...),

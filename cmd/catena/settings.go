@@ -188,7 +188,7 @@ type topic struct {
 // environment. The command line accepts them all the same, because one table serves all three, and because command lines
 // written before they had moved must work.
 var topics = []topic{
-	{"Network", []string{"addr", "base-url", "context-path", "tls-cert", "tls-key", "trusted-proxies", "allow-host", "allow-origin"}},
+	{"Network", []string{"addr", "base-url", "context-path", "tls-cert", "tls-key", "trusted-proxies", "allow-host", "allow-origin", "ui"}},
 	{"Data", []string{"repository", "relaxed", "export-folder"}},
 	{"Sign-in", []string{"admin-password", "jwt-secret", "portal-secret"}},
 	{"Backups", []string{"backup-folder", "backup-every", "backup-keep"}},

@@ -133,9 +133,7 @@ func (w *writer) ofBlob(d *storage.Doc) schema.BlobFunc {
 			switch name {
 			case "appLinks": // no program on a desktop is told of files here
 				dst = append(dst, `,"appLinks":[]`...)
-			case "preview":
-				dst = schema.AppendString(append(dst, `,"preview":{"url":`...), w.address("", d)+"/@blob/"+xpath+"/@preview/")
-				dst = append(dst, '}')
+			case "preview": // nor is there a view of a single file to embed; with the key clients would not use their own
 			}
 		}
 		return dst

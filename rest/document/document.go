@@ -157,7 +157,40 @@ func SeeDocument(x *rest.Request) error {
 	if x.Repo != x.Server.Engine.Repo().Name() {
 		place = url.PathEscape(x.Repo) + "/" + place
 	}
-	return x.See("/ui/#!/doc/" + place)
+	return x.See(x.Home() + "#!/doc/" + place)
+}
+
+// SeePath leads people to a document by its path, behind which the name of a view may stand: "/a/b@view_documents". Whoever
+// has not signed in does that first.
+func SeePath(x *rest.Request) error {
+	repo, err := x.Param("repo")
+	if err != nil {
+		return err
+	}
+	at, err := x.Param("path")
+	if err != nil {
+		return err
+	}
+	if i := strings.LastIndexByte(at, '@'); i > strings.LastIndexByte(at, '/') {
+		at = at[:i]
+	}
+	if x.Guest() {
+		return x.See("/login.jsp?requestedUrl=" + url.QueryEscape(x.HTTP.URL.RequestURI()))
+	}
+	if err := x.Enter(repo); err != nil {
+		return err
+	}
+	res, err := x.Engine.Run(x.HTTP.Context(), engine.Call{
+		Op: "Repository.GetDocument", Params: rest.Values{"value": "/" + strings.Trim(at, "/")}, As: x.As, Door: x.Door(), RequestID: x.ID,
+	})
+	if err != nil {
+		return err
+	}
+	d, ok := res.Value.(interface{ ID() string })
+	if !ok {
+		return fault.NotFound.Errorf("%s", at)
+	}
+	return x.See(x.Home() + "#!/doc/" + url.PathEscape(d.ID()))
 }
 
 // Download serves a file by its download address.

@@ -16,7 +16,7 @@ import (
 func Routes(done <-chan struct{}) []rest.Route {
 	live := newStages(done)
 	return []rest.Route{
-		{Method: "GET", Path: "/", Access: rest.Visitor, Handle: func(x *rest.Request) error { return x.See("/ui/") }},
+		{Method: "GET", Path: "/", Access: rest.Visitor, Handle: func(x *rest.Request) error { return x.See(x.Home()) }},
 		{Method: "GET", Path: "/assets/:version/*name", Access: rest.Open, Handle: asset},
 		{Method: "GET", Path: "/decks/:username", Access: rest.Visitor, Handle: profile},
 		{Method: "GET", Path: "/decks/:username/:slug", Access: rest.Visitor, Handle: deckPage(showDeck)},
@@ -26,6 +26,9 @@ func Routes(done <-chan struct{}) []rest.Route {
 		{Method: "POST", Path: "/decks/:username/:slug/live", Handle: deckPage(live.lead)},
 		{Method: "GET", Path: "/decks/:username/:slug/present", Access: rest.Visitor, Handle: ownPage(web.Site.Present)},
 		{Method: "GET", Path: "/decks/:username/:slug/share", Access: rest.Visitor, Handle: ownPage(web.Site.Share)},
+		{Method: "POST", Path: "/login", Access: rest.Visitor, Body: rest.FormBody, Handle: openSession},
+		{Method: "GET", Path: "/login.jsp", Access: rest.Visitor, Handle: signInForm},
+		{Method: "GET", Path: "/logout", Access: rest.Visitor, Handle: leave},
 		{Method: "GET", Path: "/share/:token", Access: rest.Visitor, Handle: sharePage(showDeck)},
 		{Method: "POST", Path: "/share/:token", Access: rest.Visitor, Body: rest.FormBody, Handle: unlockShare},
 		{Method: "GET", Path: "/share/:token/fullscreen", Access: rest.Visitor, Handle: sharePage(showSlides)},

@@ -18,7 +18,7 @@ import (
 // OAuthRoutes are the addresses of signing in by OAuth 2, and that of device tokens.
 func OAuthRoutes() []rest.Route {
 	return []rest.Route{
-		{Method: "GET", Path: "/authentication/token", Handle: deviceToken, Query: "applicationName deviceId deviceDescription permission revoke", Status: http.StatusCreated, Or: http.StatusAccepted, Gives: "text", Says: "Returns or revokes the token of a program on a device."},
+		{Method: "GET", Path: "/authentication/token", Changes: true, Handle: deviceToken, Query: "applicationName deviceId deviceDescription permission revoke", Status: http.StatusCreated, Or: http.StatusAccepted, Gives: "text", Says: "Returns or revokes the token of a program on a device."},
 		{Method: "GET", Path: "/oauth2/authorize", Access: rest.Visitor, Handle: authorize, Gives: "page", Or: http.StatusSeeOther, Query: "client_id redirect_uri response_type state scope code_challenge code_challenge_method", Says: "Asks a user to authorize a client (OAuth 2)."},
 		{Method: "POST", Path: "/oauth2/authorize_submit", Access: rest.Visitor, Body: rest.FormBody, Handle: authorizeSubmit, Status: http.StatusSeeOther, Gives: "none", Says: "Accepts the user's decision and redirects to the client (OAuth 2)."},
 		{Method: "POST", Path: "/oauth2/token", Access: rest.Open, Body: rest.FormBody, Handle: oauthToken, Says: "Issues a client a token for a code or a refresh token (OAuth 2)."},
