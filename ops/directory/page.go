@@ -11,7 +11,7 @@ var page = engine.Op{
 	Name:     "Directory.Page",
 	Label:    "Directory by Page",
 	Category: category,
-	Doc:      "Returns a page of a directory's entries, by default sorted by id.",
+	Doc:      "Returns a page of a directory's entries, by default in the order of the declaration, then by id.",
 	Effect:   engine.Reads,
 	Run:      engine.On(pageParams.run),
 }

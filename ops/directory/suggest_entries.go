@@ -15,7 +15,7 @@ var suggestEntries = engine.Op{
 	Label:    "Get suggested directory entries",
 	Category: category,
 	Doc: "Returns the entries of a directory whose label begins with a text, as JSON for suggestion widgets. " +
-		"Entries of a hierarchical directory are returned as a tree, in which only leaves match unless filterParent is set.",
+		"Entries of a hierarchical directory are returned as a tree, in which only leaves match an empty text unless filterParent is set.",
 	Effect: engine.Reads,
 	Run:    engine.On(suggestEntriesParams.run),
 }
@@ -56,7 +56,7 @@ func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, 
 		if p.Limit >= 0 && t.leaves >= p.Limit {
 			break
 		}
-		if obsolete(e) && !p.Obsolete || inner[e.ID] && !p.Above || !p.matches(t.label(e)) {
+		if obsolete(e) && !p.Obsolete || inner[e.ID] && !p.Above && p.Term == "" || !p.matches(t.label(e)) {
 			continue
 		}
 		if err := t.add(e); err != nil {
@@ -105,11 +105,11 @@ func (p suggestEntriesParams) matches(label string) bool {
 	return strings.HasPrefix(label, term)
 }
 
-// byPlace orders nodes by ordering, then label.
+// byPlace orders nodes by ordering, then as their directory declares them, then by label.
 func byPlace(list []*node) {
 	slices.SortStableFunc(list, func(a, b *node) int {
 		x, _ := a.entry.Values["ordering"].(int64)
 		y, _ := b.entry.Values["ordering"].(int64)
-		return cmp.Or(cmp.Compare(x, y), cmp.Compare(strings.ToLower(a.label), strings.ToLower(b.label)))
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.entry.Directory.Place(a.entry.ID), b.entry.Directory.Place(b.entry.ID)), cmp.Compare(strings.ToLower(a.label), strings.ToLower(b.label)))
 	})
 }

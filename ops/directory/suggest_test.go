@@ -38,17 +38,19 @@ func TestSuggest(t *testing.T) {
 		p    suggestEntriesParams
 		want string
 	}{
-		{suggestEntriesParams{Directory: "nature", Term: "pre", Localize: true}, "Presentation=presentation=Presentation Press release=press-release=Press release"},
+		{suggestEntriesParams{Directory: "nature", Term: "pre", Localize: true}, "Press Review=pressReview=Press Review"},
 		{suggestEntriesParams{Directory: "nature", Term: "MÉ", Localize: true, Lang: "fr"}, "Mémo=memo=Mémo"},
 		{suggestEntriesParams{Directory: "nature", Term: "MÉ", Localize: true, Lang: "fr", Case: true}, ""},
-		{suggestEntriesParams{Directory: "l10nsubjects", Term: "arch", Columns: true}, "Art(Architecture=art/architecture=Art/Architecture) Human sciences(Archaeology=human_sciences/archaeology=Human sciences/Archaeology)"},
+		{suggestEntriesParams{Directory: "l10nsubjects", Term: "arch", Columns: true}, "Art(Architecture=art/architecture=Art/Architecture)"},
+		{suggestEntriesParams{Directory: "l10nsubjects", Term: "gastro", Columns: true}, "Daily life(Gastronomy=daily life/gastronomy=Daily life/Gastronomy)"},
+		{suggestEntriesParams{Directory: "l10nsubjects", Term: "medi", Columns: true}, "Science(Medicine=sciences/medicine=Science/Medicine)"},
 		{
 			suggestEntriesParams{Directory: "l10ncoverage", Term: "allem", Columns: true, Lang: "fr", Parents: true, Key: ":", Separator: " > "},
 			"Europe=europe=Europe(Allemagne=europe:Germany=Europe > Allemagne)",
 		},
 		{suggestEntriesParams{Directory: "country", Term: "zealand", Contains: true, Localize: true}, "Oceania(New Zealand=oceania/New_Zealand=Oceania/New Zealand)"},
 		{suggestEntriesParams{Directory: "l10nsubjects", Term: "society", Columns: true, Above: true, Field: "label_{lang}", Limit: 1}, "Society=society=Society"},
-		{suggestEntriesParams{Directory: "l10nsubjects", Term: "tech", Columns: true}, ""},
+		{suggestEntriesParams{Directory: "l10nsubjects", Term: "tech", Columns: true}, "Technology=technology=Technology"},
 	} {
 		p := x.p
 		if p.Field == "" {

@@ -34,6 +34,8 @@ type Directory struct {
 type Entry struct {
 	ID     string
 	Values map[string]any // by field, in the form Coerce returns
+
+	place int // in the declaration
 }
 
 // System reports whether lists for people leave the directory out.
@@ -52,6 +54,14 @@ func (d *Directory) Entry(id string) (Entry, bool) {
 		return Entry{}, false
 	}
 	return d.entries[i], true
+}
+
+// Place is where an entry stands in the declaration; those that users added come after all declared ones.
+func (d *Directory) Place(id string) int {
+	if e, ok := d.Entry(id); ok {
+		return e.place
+	}
+	return len(d.entries)
 }
 
 // Registry holds every declaration. It never changes once loaded.

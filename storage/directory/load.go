@@ -139,7 +139,7 @@ func (l *loader) entries(d *declaration) {
 	}
 	l.Return(d.at)
 	l.Pairs(d.rows, func(key, n *yaml.Node) {
-		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}}
+		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}, place: len(d.entries)}
 		id, err := d.ID.Coerce(key.Value)
 		if err != nil || key.Value == "" {
 			l.Fail(l.At(key), "entry %q: not a valid id", key.Value)

@@ -18,7 +18,7 @@ type Query struct {
 	Starts   map[string]string // texts that values begin with
 	Contains map[string]string // texts that values hold
 	Exact    bool              // Starts and Contains mind the case
-	Sort     []storage.SortKey // by field; none: by id
+	Sort     []storage.SortKey // by field; none: as declared, then by id
 	storage.PageOptions
 }
 
@@ -40,7 +40,7 @@ func (d *Directory) Find(q Query) (*Page, error) {
 		if err != nil {
 			return err
 		}
-		if len(q.Sort) > 0 {
+		if len(q.Sort) > 0 || len(d.Entries()) > 0 {
 			return d.sorted(q, m, take)
 		}
 		return d.walk(q, m, take)
@@ -48,7 +48,8 @@ func (d *Directory) Find(q Query) (*Page, error) {
 	return &Page{d, entries, page}, err
 }
 
-// sorted walks all matching entries in the order asked for.
+// sorted walks all matching entries in the order asked for, which by default is that of the field ordering and then of the
+// declaration; what users added comes last, by id.
 func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool) error {
 	for _, k := range q.Sort {
 		if d.Schema.Field(k.Field) == nil {
@@ -70,6 +71,13 @@ func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool)
 				order = -order
 			}
 			if order != 0 {
+				return order
+			}
+		}
+		if len(q.Sort) == 0 {
+			x, _ := a.Values["ordering"].(int64)
+			y, _ := b.Values["ordering"].(int64)
+			if order := cmp.Or(cmp.Compare(x, y), cmp.Compare(d.Place(a.ID), d.Place(b.ID))); order != 0 {
 				return order
 			}
 		}
