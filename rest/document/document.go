@@ -181,7 +181,7 @@ func SeePath(x *rest.Request) error {
 		return err
 	}
 	res, err := x.Engine.Run(x.HTTP.Context(), engine.Call{
-		Op: "Repository.GetDocument", Params: rest.Values{"value": "/" + strings.Trim(at, "/")}, As: x.As, Door: x.Door(), RequestID: x.ID,
+		Op: "Repository.GetDocument", Params: rest.Values{"value": "/" + strings.Trim(at, "/")}, As: x.As, EntryPoint: x.EntryPoint(), RequestID: x.ID,
 	})
 	if err != nil {
 		return err
