@@ -128,7 +128,7 @@ func (p *parser) step(v *yaml.Node) engine.Step {
 	delete(fields, "op")
 	delete(fields, "params")
 	s.Op, s.Block = kind, &engine.Block{Kind: kind}
-	p.block(s.Block, &s, fields)
+	p.block(s.Block, fields)
 	p.Fields(v, "the step "+kind, fields)
 	p.whole(v, s.Block)
 	return s
@@ -148,7 +148,7 @@ func member(n *yaml.Node, name string) *yaml.Node {
 }
 
 // block adds the members of a block to those that its step may have.
-func (p *parser) block(b *engine.Block, s *engine.Step, fields map[string]func(*yaml.Node)) {
+func (p *parser) block(b *engine.Block, fields map[string]func(*yaml.Node)) {
 	branch := func(name string, other bool) func(*yaml.Node) {
 		return func(v *yaml.Node) {
 			b.Branches = append(b.Branches, engine.Branch{Name: name, Default: other, Steps: p.steps(v)})

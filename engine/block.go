@@ -155,8 +155,8 @@ func (bl *block) flow(in kindSet) (out, returned kindSet) {
 			continue
 		}
 		for k := range one.each() {
-			switch {
-			case k == kAny:
+			switch k {
+			case kAny:
 				out |= setOf(kAny)
 			default:
 				out |= setOf(listKind(k))

@@ -296,15 +296,7 @@ func (b *planner) params(st *step) {
 			b.constant(st, &t.fields[i], name, v)
 			b.properties(st, &t.fields[i], v)
 		default:
-			if _, err := c.convert(v, t.fields[i].kind); err != nil && b.o.Types != nil {
-				b.fail(&st.Step, st.n, name, paramError(name, err))
-				continue
-			}
-			b.constant(st, &t.fields[i], name, v)
-			if st.values == nil {
-				st.values = map[string]any{}
-			}
-			st.values[t.fields[i].Name] = v
+			b.untyped(c, st, &t.fields[i], name)
 		}
 	}
 	if t.typ != nil {
@@ -314,6 +306,20 @@ func (b *planner) params(st *step) {
 	if err := t.missing(st.given | b.inherited(t)); err != nil {
 		b.fail(&st.Step, st.n, "", err)
 	}
+}
+
+// untyped keeps a fixed value of a parameter that has no field in a struct, such as those of chains and scripts.
+func (b *planner) untyped(c *Ctx, st *step, f *field, given string) {
+	v := st.Params[given]
+	if _, err := c.convert(v, f.kind); err != nil && b.o.Types != nil {
+		b.fail(&st.Step, st.n, given, paramError(given, err))
+		return
+	}
+	b.constant(st, f, given, v)
+	if st.values == nil {
+		st.values = map[string]any{}
+	}
+	st.values[f.Name] = v
 }
 
 // inherited are the parameters of a step, as bits, that have the name of a parameter of the whole plan.

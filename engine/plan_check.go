@@ -138,12 +138,18 @@ func (b *planner) constant(st *step, f *field, given string, v any) {
 	}
 }
 
-// bounds compares a number with those of its parameter.
-func (b *planner) bounds(f *field, v any) error {
+// asNumber returns a value as a number, if it is one or is written like one.
+func asNumber(v any) (float64, bool) {
 	text, _ := asText(v)
 	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// bounds compares a number with those of its parameter.
+func (b *planner) bounds(f *field, v any) error {
+	n, ok := asNumber(v)
 	switch {
-	case f.Min == nil && f.Max == nil || err != nil:
+	case f.Min == nil && f.Max == nil || !ok:
 		return nil
 	case f.Min != nil && n < *f.Min:
 		return fault.Invalid.Errorf("must be at least %v, not %v", *f.Min, n)

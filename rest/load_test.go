@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ const ndjson = "application/x-ndjson"
 func loaded(t *testing.T, s *resttest.Server, query, typ, body string, headers ...string) (status int, answer string) {
 	t.Helper()
 	a := s.Do("POST", api+"/bulk?"+query, body, append([]string{"Content-Type", typ}, headers...)...)
-	if a.StatusCode == 200 && a.Header.Get("Content-Type") != ndjson {
+	if a.StatusCode == http.StatusOK && a.Header.Get("Content-Type") != ndjson {
 		t.Errorf("the answer is %s", a.Header.Get("Content-Type"))
 	}
 	return a.StatusCode, regexp.MustCompile(`,"uid":"[^"]*"`).ReplaceAllString(a.Text, "")
@@ -74,7 +75,7 @@ func TestLoad(t *testing.T) {
 	if got := s.Do("GET", api+"/path/default-domain/workspaces/desk/a", "", "properties", "dublincore").Text; !strings.Contains(got, `"dc:subjects":["x","y"]`) || !strings.Contains(got, `"dc:title":"Two"`) {
 		t.Errorf("a is %s", got)
 	}
-	if a := s.Do("GET", api+"/path/default-domain/workspaces/desk/e", ""); a.StatusCode != 404 {
+	if a := s.Do("GET", api+"/path/default-domain/workspaces/desk/e", ""); a.StatusCode != http.StatusNotFound {
 		t.Errorf("a dry run made a document: %d", a.StatusCode)
 	}
 	if status, got := loaded(t, s, desk, ndjson, `{"name":"f"}`, "Authorization", "Bearer "+s.Key("Administrator", "read_only")); status != 403 {

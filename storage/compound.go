@@ -101,7 +101,8 @@ func (d *Doc) indexCompound(x *layout.IndexRows, c *Compound) error {
 		}
 		key, tail := x.Begin(c.Name), []byte(nil)
 		for i, v := range values {
-			n, ok := len(key), false
+			n := len(key)
+			var ok bool
 			if key, ok = layout.AppendValue(key, v); !ok {
 				return nil
 			}

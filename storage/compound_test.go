@@ -128,13 +128,18 @@ func (l *library) rewrite(t *testing.T, ids []string, stop chan struct{}, seed u
 		id := storage.Ref(ids[r.IntN(len(ids))])
 		err := l.Update(t.Context(), l.System(), func(tx *storage.Tx) error {
 			d, err := tx.Doc(id)
-			if err != nil || d.IsFolder() || d.IsImmutable() || d.IsProxy() {
+			switch {
+			case err == nil && (d.IsFolder() || d.IsImmutable() || d.IsProxy()):
 				return nil
+			case err == nil:
+				err = d.Set("dc:source", fmt.Sprint("w", r.IntN(20)))
 			}
-			if err := d.Set("dc:source", fmt.Sprint("w", r.IntN(20))); err != nil {
-				return err
+			if err == nil {
+				_, err = tx.Save(d, storage.SaveOptions{})
 			}
-			_, err = tx.Save(d, storage.SaveOptions{})
+			if fault.Is(err, fault.NotFound) {
+				err = nil // another writer deleted it
+			}
 			return err
 		})
 		if err != nil {

@@ -22,7 +22,7 @@ type downloadExportParams struct {
 }
 
 func (p downloadExportParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	e, err := Open(c.Tx, Link{p.Deck, p.ID, p.Expires, p.Key, p.Signature})
+	e, err := Open(c.Tx, Link(p))
 	if err != nil {
 		return nil, err
 	}

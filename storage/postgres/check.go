@@ -34,7 +34,7 @@ func (s *Store) prepare(ctx context.Context, config *pgxpool.Config) error {
 	if err != nil {
 		return refused(ctx, err)
 	}
-	defer c.Close(context.WithoutCancel(ctx))
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	if err := s.checkServer(ctx, c); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *Store) prepare(ctx context.Context, config *pgxpool.Config) error {
 	if err != nil {
 		return refused(ctx, err)
 	}
-	defer other.Close(context.WithoutCancel(ctx))
+	defer func() { _ = other.Close(context.WithoutCancel(ctx)) }()
 	if err := probe(ctx, c, other); err != nil {
 		return err
 	}

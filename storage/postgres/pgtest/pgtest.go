@@ -145,7 +145,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 }
 
 func (s *Server) initialize() error {
-	cmd := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "catena", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "catena", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	cmd.Dir, cmd.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.as}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
@@ -179,7 +179,7 @@ func (s *Server) run() error {
 		return err
 	}
 	defer log.Close()
-	s.cmd = exec.Command(filepath.Join(s.bin, "postgres"), args...)
+	s.cmd = exec.CommandContext(context.Background(), filepath.Join(s.bin, "postgres"), args...)
 	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr, s.cmd.SysProcAttr = s.dir, log, log, attributes(s.as)
 	s.ended = make(chan struct{})
 	if err := start(s.cmd, s.ended); err != nil {
