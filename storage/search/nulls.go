@@ -108,3 +108,34 @@ func (r *scan) findValued() error {
 }
 
 func compareIDs(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) }
+
+// everyID offers all documents in the order of their ids.
+func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
+	rng := kv.Prefix([]byte{layout.PlaceSpace})
+	rng.KeysOnly = true
+	if !clampRange(&rng, reverse, after) {
+		return nil
+	}
+	for row, err := range r.t.kv().Scan(rng) {
+		if err != nil {
+			return err
+		}
+		id := layout.IDAtEnd(row.Key)
+		if r.valued == nil && r.offered >= valuedAfter {
+			if err := r.findValued(); err != nil {
+				return err
+			}
+		}
+		if _, has := slices.BinarySearchFunc(r.valued, id, compareIDs); has {
+			if err := r.count(); err != nil {
+				return err
+			}
+			continue
+		}
+		r.offered++
+		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
