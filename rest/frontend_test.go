@@ -80,15 +80,15 @@ func TestFormSignIn(t *testing.T) {
 	form := url.Values{"user_name": {"Administrator"}, "user_password": {resttest.Password}, "requestedUrl": {s.URL + "/nuxeo/ui/#!/browse/"}}.Encode()
 	wrong := url.Values{"user_name": {"Administrator"}, "user_password": {"wrong"}}.Encode()
 	const typ = "application/x-www-form-urlencoded"
-	if got := s.Do("GET", "/nuxeo/login.jsp?requestedUrl="+url.QueryEscape(s.URL+"/nuxeo/ui/"), "", "as", ""); got.StatusCode != 200 || !strings.Contains(got.Text, `id="username"`) || !strings.Contains(got.Text, `name="Submit"`) {
+	if got := s.Do("GET", "/nuxeo/login.jsp?requestedUrl="+url.QueryEscape(s.URL+"/nuxeo/ui/"), "", "as", ""); got.StatusCode != http.StatusOK || !strings.Contains(got.Text, `id="username"`) || !strings.Contains(got.Text, `name="Submit"`) {
 		t.Errorf("form: %d %.900s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("POST", "/nuxeo/login", wrong, "as", "", "Content-Type", typ); got.StatusCode != 401 || got.Header.Get("Set-Cookie") != "" {
+	if got := s.Do("POST", "/nuxeo/login", wrong, "as", "", "Content-Type", typ); got.StatusCode != http.StatusUnauthorized || got.Header.Get("Set-Cookie") != "" {
 		t.Errorf("wrong password: %d %q", got.StatusCode, got.Header.Get("Set-Cookie"))
 	}
 	in := s.Do("POST", "/nuxeo/login", form, "as", "", "Content-Type", typ)
 	cookie, _, _ := strings.Cut(in.Header.Get("Set-Cookie"), ";")
-	if in.StatusCode != 303 || in.Header.Get("Location") != "/nuxeo/ui/#!/browse/" || !strings.HasPrefix(cookie, rest.SessionCookie+"=") {
+	if in.StatusCode != http.StatusSeeOther || in.Header.Get("Location") != "/nuxeo/ui/#!/browse/" || !strings.HasPrefix(cookie, rest.SessionCookie+"=") {
 		t.Fatalf("sign-in: %d %q %q", in.StatusCode, in.Header.Get("Location"), cookie)
 	}
 	if got := s.Do("POST", "/nuxeo/login", strings.Replace(form, url.QueryEscape(s.URL), url.QueryEscape("https://evil.example"), 1), "as", "", "Content-Type", typ); got.Header.Get("Location") != "/nuxeo/ui/" {
@@ -117,20 +117,20 @@ func TestFormSignIn(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %.300s", c.name, got.StatusCode, c.status, got.Text)
 		}
 	}
-	if got := s.Do("POST", login, "", "as", "", "X-No-Basic-Header", "true"); got.StatusCode != 401 || got.Header.Get("WWW-Authenticate") != "" {
+	if got := s.Do("POST", login, "", "as", "", "X-No-Basic-Header", "true"); got.StatusCode != http.StatusUnauthorized || got.Header.Get("WWW-Authenticate") != "" {
 		t.Errorf("login: %d %q", got.StatusCode, got.Header.Get("WWW-Authenticate"))
 	}
 	if got := s.Do("GET", "/nuxeo/nxpath/default/x@view_documents?tabIds=a", "", "as", ""); got.Header.Get("Location") != "/login.jsp?requestedUrl="+url.QueryEscape("/nuxeo/nxpath/default/x@view_documents?tabIds=a") {
 		t.Errorf("nxpath of a guest: %q", got.Header.Get("Location"))
 	}
-	if got := s.Do("GET", "/nuxeo/nxpath/default/x@view_documents", ""); got.StatusCode != 303 || !strings.HasPrefix(got.Header.Get("Location"), "/nuxeo/ui/#!/doc/") {
+	if got := s.Do("GET", "/nuxeo/nxpath/default/x@view_documents", ""); got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/nuxeo/ui/#!/doc/") {
 		t.Errorf("nxpath: %d %q", got.StatusCode, got.Header.Get("Location"))
 	}
 	if got := s.Do("GET", "/nuxeo/nxdoc/default/1/view_documents", ""); got.Header.Get("Location") != "/nuxeo/ui/#!/doc/1" {
 		t.Errorf("nxdoc: %q", got.Header.Get("Location"))
 	}
 	s.Do("GET", "/nuxeo/logout", "", "as", "", "Cookie", cookie)
-	if got := s.Do("POST", login, "", "as", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"); got.StatusCode != 401 {
+	if got := s.Do("POST", login, "", "as", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"); got.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after logout: %d", got.StatusCode)
 	}
 }

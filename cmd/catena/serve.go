@@ -22,6 +22,7 @@ import (
 	"unicode"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -156,12 +157,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w: stop the program that uses it, or choose another address with --addr, for example --addr 127.0.0.1:8081 (make run ADDR=127.0.0.1:8081)", err)
-	}
+	l, err := s.listen(ctx)
 	if err != nil {
-		return usage{err}
+		return err
 	}
 	if err := a.join(ctx, l.Addr().String()); err != nil {
 		return errors.Join(err, l.Close())
@@ -174,12 +172,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if err != nil {
 		return usage{err}
 	}
-	s.scrubber = maintenance.NewScrubber(a.repo, s.scrubEvery)
-	registry := a.registry()
-	registry.MustRegister(scrubFigures{s.scrubber})
-	if s.backups.folder != "" {
-		registry.MustRegister(s.backups.figure())
-	}
+	registry := s.figures(a)
 	var access *slog.Logger
 	if s.accessLog != "" {
 		if s.requests, err = g.accessLog(s.accessLog, os.Stdout); err != nil {
@@ -199,9 +192,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, JWTSecret: s.jwtSecret, Portal: s.portalSecret, DeckSources: s.deckSources,
 		Limits: s.limits.rest, RateExempt: exempt, Proxies: proxies, Contact: s.contact, Ready: append(s.probes(), a.nodeChecks()...),
 	})
-	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))
-	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.where(), base)
-	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)
+	announce(out, g.where(), cmp.Or(s.baseURL, s.certificate.address(l.Addr().String())))
 	if s.metricsAddr != "" {
 		at, end, err := a.serveMetrics(ctx, s.metricsAddr, registry)
 		if err != nil {
@@ -211,6 +202,35 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		fmt.Fprintf(out, "  metrics     http://%s/metrics\n", at)
 	}
 	return s.answer(ctx, a, h, l)
+}
+
+// listen opens the address of the server.
+func (s *serve) listen(ctx context.Context) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: stop the program that uses it, or choose another address with --addr, for example --addr 127.0.0.1:8081 (make run ADDR=127.0.0.1:8081)", err)
+	}
+	if err != nil {
+		return nil, usage{err}
+	}
+	return l, nil
+}
+
+// figures are the metrics of the server, with those of its scrubber and of its scheduled backups.
+func (s *serve) figures(a *app) *prometheus.Registry {
+	s.scrubber = maintenance.NewScrubber(a.repo, s.scrubEvery)
+	registry := a.registry()
+	registry.MustRegister(scrubFigures{s.scrubber})
+	if s.backups.folder != "" {
+		registry.MustRegister(s.backups.figure())
+	}
+	return registry
+}
+
+// announce says what is served, and at which addresses.
+func announce(out io.Writer, what, base string) {
+	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, what, base)
+	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)
 }
 
 // networks parses the networks that no rate limit holds for, and those of proxies that are trusted.

@@ -45,8 +45,8 @@ func (s *Schedule) next(planned, now time.Time) time.Time {
 		if planned.IsZero() {
 			return now.Add(s.every)
 		}
-		missed := max(0, now.Sub(planned)/s.every)
-		return planned.Add((missed + 1) * s.every)
+		late := max(0, now.Sub(planned))
+		return planned.Add(late - late%s.every + s.every)
 	case planned.IsZero():
 		return s.at
 	}

@@ -241,7 +241,7 @@ func Database(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer c.Close(context.Background())
+	defer func() { _ = c.Close(context.Background()) }()
 	if _, err := c.Exec(tb.Context(), "CREATE DATABASE "+name+" ENCODING 'UTF8' TEMPLATE template0"); err != nil {
 		tb.Fatal(err)
 	}
