@@ -16,10 +16,10 @@ import (
 )
 
 // offeredNames are what expressions read besides parameters and variables: see Ctx.offered, and what a handler of an
-// error finds.
+// error and the chain of a listener find.
 var offeredNames = []string{
 	"This", "input", "Document", "currentDocument", "Documents", "Context", "ctx", "ChainParameters", "CurrentUser", "currentUser",
-	"CurrentDate", "Fn", "Session", "Env", "Exception", "exceptionName", "exceptionOperation",
+	"CurrentDate", "Fn", "Session", "Env", "Event", "Exception", "exceptionName", "exceptionOperation",
 }
 
 // scope is what the expressions of a step may read.

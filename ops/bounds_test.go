@@ -182,7 +182,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := map[string]bool{
-		"Deck.DownloadExport key": true, "Directory.SuggestEntries keySeparator": true, "LocalConfiguration.PutSimpleConfigurationParameter key": true,
+		"Bulk.Load key": true, "Deck.DownloadExport key": true, "Directory.SuggestEntries keySeparator": true, "LocalConfiguration.PutSimpleConfigurationParameter key": true,
 		"OAuth2.UpdateToken token": true, "PDF.Encrypt keyLength": true, "PDF.EncryptReadOnly keyLength": true, "Traces.Get traceKey": true, "Webhook.Update newSecret": true,
 	}
 	secrets := 0

@@ -10,7 +10,7 @@ import (
 var goodChains = []string{
 	"name: Test.One\nsteps:\n  - op: Context.SetVar\n    params: {name: x}\n",
 	"name: Test.Two\nsteps:\n  - op: Test.One\n",
-	"name: Test.Self\ninput: document\nsteps:\n  - op: Document.Create\n    params: {type: Folder, name: left}\n  - op: RunOperation\n    params: {id: \"@{next}\"}\n",
+	"name: Test.Self\ninput: document\nvariables: [next]\nsteps:\n  - op: Document.Create\n    params: {type: Folder, name: left}\n  - op: RunOperation\n    params: {id: \"@{next}\"}\n",
 }
 
 func hostileChains() []hostile {
@@ -41,8 +41,8 @@ func hostileChains() []hostile {
 		save("nesting", "name: Test.Deep\nsteps:\n  - op: Context.SetVar\n    params: {name: x, value: "+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+"}\n", 4, 63, "chain:4:63: nested deeper than 32"),
 		save("2,000 steps", "name: Test.Long\nsteps:\n"+strings.Repeat("  - op: Context.FetchDocument\n", 2000), 1003, 5, "chain:1003:5: more than 1000 steps"),
 		save("unknown operation", "name: Test.Unknown\nsteps:\n  - op: Document.Creat\n", 3, 5, "chain:3:5: step 1: Document.Creat: unknown operation, perhaps Document.Create"),
-		save("expression without end", "name: Test.Expr\ninput: document\nsteps:\n  - op: Document.SetProperty\n    params: {xpath: dc:title, value: \"@{"+strings.Repeat("(", 10_000)+"\"}\n", 5, 1,
-			`chain:5:1: step 1: Document.SetProperty: parameter "value": expression: …`),
+		save("expression without end", "name: Test.Expr\ninput: document\nsteps:\n  - op: Document.SetProperty\n    params: {xpath: dc:title, value: \"@{"+strings.Repeat("(", 10_000)+"\"}\n", 5, 31,
+			`chain:5:31: step 1: Document.SetProperty: parameter "value": expression: …`),
 		{
 			name: "a name that is taken", op: "Chain.Save", body: `{"params":{"source":"name: Document.Create\nsteps: []\n"}}`, status: 409, code: "exists",
 			message: "Failed to invoke operation: Chain.Save, Failed to invoke operation Chain.Save, chain Document.Create: an operation is already named Document.Create",

@@ -99,6 +99,7 @@ func tell(out io.Writer, all []finding, asJSON bool) error {
 
 // examine looks at one thing after the other; some need to know what was found before.
 func (d *doctor) examine(ctx context.Context) []finding {
+	clock := d.clock() // first, because checking the settings may open the store, which then looks as written now
 	all := []finding{
 		{"version", fine, fmt.Sprintf("catena %s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""},
 		d.settings(ctx),
@@ -107,7 +108,7 @@ func (d *doctor) examine(ctx context.Context) []finding {
 		d.writes(),
 		d.content(ctx),
 		openFiles(d.limits.rest.Connections),
-		d.clock(),
+		clock,
 		d.browser(ctx),
 		pages(),
 		d.address(ctx, "address", d.addr),

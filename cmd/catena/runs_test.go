@@ -36,7 +36,7 @@ func TestRetryVersion(t *testing.T) {
 	chain := "name: Test.Text\ndescription: Fails.\ninput: document\nsteps:\n  - op: %s\n    params: {xpath: %q, value: 1}\n"
 	script := "/**\n * @operation Test.Text\n * @description Fails.\n */\nfunction run(input) { %s }\n"
 	for _, v := range []struct{ family, name, bad, good, code string }{
-		{"Chain", "Test.Text", fmt.Sprintf(chain, "Document.SetProperty", "no:such"), fmt.Sprintf(chain, "Document.SetProperty", "dc:title"), ""},
+		{"Chain", "Test.Text", fmt.Sprintf(chain, "Document.SetProperty", "@{'no:' + 'such'}"), fmt.Sprintf(chain, "Document.SetProperty", "dc:title"), ""},
 		{"Script", "Test.Script", fmt.Sprintf(strings.ReplaceAll(script, "Test.Text", "Test.Script"), "throw new Error('first')"), fmt.Sprintf(strings.ReplaceAll(script, "Test.Text", "Test.Script"), "return input"), "script_error"},
 	} {
 		save := func(source string) {

@@ -192,10 +192,10 @@ var topics = []topic{
 	{"Data", []string{"repository", "relaxed", "export-folder"}},
 	{"Sign-in", []string{"admin-password", "jwt-secret", "portal-secret"}},
 	{"Backups", []string{"backup-folder", "backup-every", "backup-keep"}},
-	{"Operation", []string{"access-log", "metrics-addr", "drain", "rate", "security-contact"}},
+	{"Operation", []string{"access-log", "metrics-addr", "drain", "rate"}},
 	{"Outgoing requests", []string{"egress-allow", "egress-http"}},
 	{"Mail", []string{"smtp-host", "smtp-port", "smtp-security", "smtp-user", "smtp-password", "smtp-from"}},
-	{"Decks", []string{"chromium", "deck-source"}},
+	{"Decks", []string{"chromium"}},
 }
 
 // show hides the flags that topics does not list.

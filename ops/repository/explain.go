@@ -10,7 +10,7 @@ var explain = engine.Op{
 	Name:     "Repository.Explain",
 	Label:    "Explain Query",
 	Category: "Fetch",
-	Doc:      "Runs a query and explains how: the index it uses, the conditions checked on each document, what it reads, and the index that would make it cheap.",
+	Doc:      "Runs a query and explains how: the index it uses, the conditions checked on each document, what it reads, and the index that would make it cheap. For administrators only, because all of this depends on documents that others may not read.",
 	Effect:   engine.Reads,
 	Run:      engine.On(explainParams.run),
 }
@@ -25,6 +25,9 @@ type explainParams struct {
 }
 
 func (p explainParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
+	if err := search.MayExplain(c.Tx); err != nil {
+		return "", err
+	}
 	o, err := paging{size: p.PageSize, sortBy: p.SortBy, sortOrder: p.SortOrder}.options(c)
 	if err != nil {
 		return "", err

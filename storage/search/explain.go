@@ -11,7 +11,17 @@ import (
 	"catena/storage/schema"
 )
 
-// Explain runs a query and says which index it used, what it read, and which index would have made it cheap.
+// MayExplain refuses everybody but administrators: what a query reads, and which index it chooses for that, depend on
+// documents that others may not know of.
+func MayExplain(t *storage.Tx) error {
+	if p := t.Principal(); !p.Admin && !p.System {
+		return fault.Denied.Errorf("only administrators may explain queries, not '%s': the plan depends on documents that others may not read", p.Name)
+	}
+	return nil
+}
+
+// Explain runs a query and says which index it used, what it read, and which index would have made it cheap. Who gets
+// to see that has to pass MayExplain.
 func Explain(t *storage.Tx, src string, o Options) (string, error) {
 	w, err := plannerOf(t).execution(src, o)
 	if err != nil {
@@ -39,6 +49,9 @@ func explained(src string) (string, bool) {
 
 // explainRows returns the lines of Explain as rows.
 func explainRows(t *storage.Tx, src string, o Options) (*Rows, error) {
+	if err := MayExplain(t); err != nil {
+		return nil, err
+	}
 	plan, err := Explain(t, src, o)
 	if err != nil {
 		return nil, err
