@@ -7,14 +7,29 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"catena/decks/export"
+	"catena/engine"
+	"catena/engine/pdf"
+	"catena/engine/workflow"
+	"catena/ops/collection"
+	"catena/ops/drive"
+	"catena/rest"
+	"catena/scripts"
+	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/limit"
+	"catena/storage/relation"
+	"catena/storage/subscription"
+	"catena/storage/uisession"
+	"catena/storage/upload"
 )
 
 // secretSettings are not shown.
@@ -230,4 +245,40 @@ func topicUsage(cmd *cobra.Command) error {
 	}
 	_, err := fmt.Fprintf(out, "\nGlobal flags:\n%s", cmd.InheritedFlags().FlagUsages())
 	return err
+}
+
+// limits are those of all packages. Each package declares its own.
+type limits struct {
+	rest       rest.Limits
+	storage    storage.Limits
+	engine     engine.Limits
+	pdf        pdf.Limits
+	scripts    scripts.Limits
+	collection collection.Limits
+	credential credential.Limits
+	drive      drive.Limits
+	export     export.Limits
+	relation   relation.Limits
+	subscribe  subscription.Limits
+	uisession  uisession.Limits
+	upload     upload.Limits
+	workflow   workflow.Limits
+}
+
+// all lists the limits, each of which has its default from then on.
+func (l *limits) all() []*limit.Limit {
+	var all []*limit.Limit
+	for _, of := range []any{
+		&l.rest, &l.storage, &l.engine, &l.pdf, &l.scripts,
+		&l.collection, &l.credential, &l.drive, &l.export, &l.relation, &l.subscribe, &l.uisession, &l.upload, &l.workflow,
+	} {
+		limit.Fill(of)
+		all = slices.Concat(all, limit.All(of))
+	}
+	return all
+}
+
+// bounds are the limits of packages that stand on storage.
+func (l *limits) bounds() limit.Set {
+	return limit.Set{}.With(l.collection, l.credential, l.drive, l.export, l.relation, l.subscribe, l.uisession, l.upload, l.workflow)
 }
