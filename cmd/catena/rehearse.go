@@ -73,7 +73,7 @@ type keptText struct {
 	File         string
 }
 
-// keptTexts are the texts kept in the store of a data directory; none if there is no store, or a server has it open.
+// keptTexts returns the texts in the store of a data directory. It returns none if there is no store or a server has it open.
 func (g *global) keptTexts(ctx context.Context) (all []keptText, err error) {
 	store := filepath.Join(g.data, "store")
 	if _, err := os.Stat(store); errors.Is(err, os.ErrNotExist) {

@@ -41,7 +41,7 @@ type Bucket interface {
 	Reader(ctx context.Context, name string, size int64) ObjectReader
 	// Ready removes what writes that were broken off before a moment have left.
 	Ready(ctx context.Context, before time.Time) error
-	// Remove removes an object; that it is not there is no error.
+	// Remove removes an object. It succeeds if there is none.
 	Remove(ctx context.Context, name string) error
 	// Stat returns the size of an object in bytes, and when it was written.
 	Stat(ctx context.Context, name string) (size int64, modified time.Time, err error)

@@ -139,7 +139,7 @@ func counted(t *testing.T, d *kv.DB) (counter int64, rows int) {
 	return counter, rows
 }
 
-// TestLostCommit cuts connections at commits: each transaction is made once, whatever its client was told.
+// TestLostCommit cuts connections at commits: each transaction is committed once, whatever its client has received.
 func TestLostCommit(t *testing.T) {
 	cut, through := newCutter(t, pgtest.Address(t), 5)
 	s, err := Open(ctx, through, Options{Log: quiet, Schema: pgtest.Schema()})

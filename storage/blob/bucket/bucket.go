@@ -227,7 +227,7 @@ func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Remove removes an object; that it is not there is no error.
+// Remove removes an object. It succeeds if there is none.
 func (b *Bucket) Remove(ctx context.Context, name string) error {
 	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()
