@@ -1,5 +1,5 @@
 // Package pgtest runs a PostgreSQL server for tests, in a temporary folder and on a unix socket, as long as the process
-// of the test lives. It is started by the first test that asks for it. CATENA_TEST_POSTGRES may hold the address of
+// of the test lives. It is started by the first test that asks for it. TEST_POSTGRES may hold the address of
 // another server, or "required": then a test fails if PostgreSQL is not installed, instead of being skipped.
 package pgtest
 
@@ -24,7 +24,7 @@ import (
 )
 
 // variable is the environment variable that names a server.
-const variable = "CATENA_TEST_POSTGRES"
+const variable = "TEST_POSTGRES"
 
 var errMissing = errors.New("PostgreSQL is not installed")
 
