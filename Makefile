@@ -6,7 +6,7 @@ ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOTOOLCHAIN := local
 
-.PHONY: run build test check lint survey bench fuzz fault soak golden client clean slides
+.PHONY: run build test check lint survey bench questions fuzz fault soak golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -51,6 +51,10 @@ survey: ## measurements of the code with their targets; SURVEY=-check fails if o
 # CATENA_BENCH_SCALE (documents, 10,000) and CATENA_BENCH_FILE (MiB, 64) make the benchmarks of growth and of files larger.
 bench: ## benchmarks beside the code, ready for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 -timeout 60m ./...
+
+QUESTIONS ?= 1000,100000
+questions: ## twenty queries that people ask beside SQLite, at QUESTIONS documents (1000,100000), with growth
+	CATENA_QUESTIONS=$(QUESTIONS) $(GO) test -run '^$$' -bench Questions -benchtime 1x -count 1 -timeout 6h ./cmd/questions
 
 fuzz: ## every fuzz target for a little while
 	@for p in $$($(GO) list ./...); do \

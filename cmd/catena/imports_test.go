@@ -116,6 +116,7 @@ var imports = map[string][]string{
 	"rest/resttest":                  {"..."}, // a server for tests
 	"cmd/catena":                     {"..."},
 	"cmd/catena/host":                {},
+	"cmd/questions":                  {}, // tests only
 	"cmd/simulation":                 {}, // tests only
 	"cmd/survey":                     {},
 	"storage/blob/blobtest":          {}, // names for tests

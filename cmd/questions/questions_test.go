@@ -1,0 +1,321 @@
+package questions
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+// question is a query of catena beside the same one of SQLite. Both take the same arguments and return the same documents,
+// of which they read the same values.
+type question struct {
+	name           string
+	area           int
+	query          string
+	where          string // of SQLite, as the next two
+	columns, order string
+	shown          [2]string // properties, as columns are
+	args           func(w *world, i int) []any
+	total          bool // is asked for too
+	limit, offset  int
+}
+
+// size is how many results are wanted.
+func (q *question) size() int { return cmp.Or(q.limit, 50) }
+
+// Arguments of questions.
+func none(*world, int) []any { return nil }
+
+func pick(from []string, suffix string) func(*world, int) []any {
+	return func(_ *world, i int) []any { return []any{from[mix(i, 20)%len(from)] + suffix} }
+}
+
+// live are the conditions that clients add to every list.
+const (
+	live    = " AND ecm:isTrashed = 0 AND ecm:isVersion = 0 AND ecm:isProxy = 0"
+	liveSQL = " AND trashed = 0 AND version = 0 AND proxy = 0"
+)
+
+const (
+	invoices = iota
+	photos
+	contracts
+	pages
+)
+
+var (
+	invoiceShown  = [2]string{"dc:title", "invoice:amount"}
+	photoShown    = [2]string{"dc:title", "photo:taken"}
+	contractShown = [2]string{"dc:title", "contract:value"}
+	wikiShown     = [2]string{"dc:title", "wiki:summary"}
+)
+
+// questions are the twenty.
+var questions = []question{
+	{
+		name: "invoice by number", area: invoices, shown: invoiceShown, columns: "title, amount", total: true,
+		query: "SELECT * FROM Invoice WHERE invoice:number = ?", where: "number = ?", order: "id",
+		args: func(w *world, i int) []any { return []any{number(mix(i, 20) % (int(w.n) / len(areas)))} },
+	},
+	{
+		name: "invoices of a supplier", area: invoices, shown: invoiceShown, columns: "title, amount", total: true,
+		query: "SELECT * FROM Invoice WHERE invoice:supplier = ?" + live + " ORDER BY invoice:due DESC", where: "supplier = ?" + liveSQL, order: "due DESC, id DESC",
+		args: func(w *world, i int) []any { return []any{supplier(mix(i, 20) % w.n.leaves())} },
+	},
+	{
+		name: "open invoices by due date", area: invoices, shown: invoiceShown, columns: "title, amount", total: true,
+		query: "SELECT * FROM Invoice WHERE invoice:status = 'open' ORDER BY invoice:due", where: "status = 'open'", order: "due, id",
+		args: none,
+	},
+	{
+		name: "overdue, largest first", area: invoices, shown: invoiceShown, columns: "title, amount",
+		query: "SELECT * FROM Invoice WHERE invoice:status = 'open' AND invoice:due < ? ORDER BY invoice:amount DESC", where: "status = 'open' AND due < ?", order: "amount DESC, id DESC",
+		args: func(_ *world, i int) []any { return []any{firstDay.AddDate(0, 0, 700+mix(i, 20)%200)} },
+	},
+	{
+		name: "approved by rank", area: invoices, shown: invoiceShown, columns: "title, amount",
+		query: "SELECT * FROM Invoice WHERE invoice:status = 'approved' AND invoice:priority >= ? ORDER BY invoice:rank DESC", where: "status = 'approved' AND priority >= ?", order: "rank DESC, id DESC",
+		args: func(_ *world, i int) []any { return []any{int64(3 + mix(i, 20)%3)} },
+	},
+	{
+		name: "amounts in a currency", area: invoices, shown: invoiceShown, columns: "title, amount",
+		query: "SELECT * FROM Invoice WHERE invoice:amount BETWEEN ? AND ? AND invoice:currency = 'CHF' ORDER BY invoice:amount", where: "amount BETWEEN ? AND ? AND currency = 'CHF'", order: "amount, id",
+		args: func(w *world, i int) []any {
+			low := float64(mix(i, 20)%5e5) / 100
+			return []any{low, low + 1e4*3*answer/float64(int(w.n)/len(areas))}
+		},
+	},
+	{
+		name: "all by rank", area: invoices, shown: invoiceShown, columns: "title, amount",
+		query: "SELECT * FROM Invoice ORDER BY invoice:rank DESC", where: "1", order: "rank DESC, id DESC", args: none,
+	},
+	{
+		name: "photos below a folder", area: photos, shown: photoShown, columns: "title, taken",
+		query: "SELECT * FROM Photo WHERE ecm:path STARTSWITH ?" + live + " ORDER BY photo:taken DESC", where: "path >= ?1 || '/' AND path < ?1 || '0'" + liveSQL, order: "taken DESC, id DESC",
+		args: func(_ *world, i int) []any {
+			return []any{fmt.Sprintf("%s/top%d", areas[photos].top(), mix(i, 20)%tops)}
+		},
+	},
+	{
+		name: "photos with a tag", area: photos, shown: photoShown, columns: "title, taken", total: true,
+		query: "SELECT * FROM Photo WHERE photo:tags = ? ORDER BY photo:taken DESC", where: "id IN (SELECT photo FROM photo_tag WHERE tag = ?)", order: "taken DESC, id DESC",
+		args: pick(tags, ""),
+	},
+	{
+		name: "photos with two tags", area: photos, shown: photoShown, columns: "title, taken",
+		query: "SELECT * FROM Photo WHERE photo:tags = ? AND photo:tags = 'sunset' ORDER BY photo:taken DESC", order: "taken DESC, id DESC",
+		where: "id IN (SELECT photo FROM photo_tag WHERE tag = ?) AND id IN (SELECT photo FROM photo_tag WHERE tag = 'sunset')", args: pick(tags[:8], ""),
+	},
+	{
+		name: "good photos of a country", area: photos, shown: photoShown, columns: "title, taken",
+		query: "SELECT * FROM Photo WHERE photo:place/country = ? AND photo:rating >= 4 ORDER BY photo:taken DESC", where: "country = ? AND rating >= 4", order: "taken DESC, id DESC",
+		args: pick(countries, ""),
+	},
+	{
+		name: "photos of cameras by title", area: photos, shown: photoShown, columns: "title, taken",
+		query: "SELECT * FROM Photo WHERE photo:camera ILIKE ? ORDER BY dc:title", where: "camera LIKE ?", order: "title, id",
+		args: pick([]string{"canon", "nikon", "sony"}, "%"),
+	},
+	{
+		name: "second page of a folder", area: photos, shown: photoShown, columns: "title, taken", total: true, limit: 20, offset: 20,
+		query: "SELECT * FROM Photo WHERE ecm:parentId = ?" + live + " ORDER BY dc:title", where: "folder = ?" + liveSQL, order: "title, id",
+		args: func(w *world, i int) []any { return []any{w.folder(areas[photos].path(mix(i, 20) % w.n.leaves()))} },
+	},
+	{
+		name: "contracts that end soon", area: contracts, shown: contractShown, columns: "title, value", total: true,
+		query: "SELECT * FROM Contract WHERE contract:end BETWEEN ? AND ? AND ecm:currentLifeCycleState <> 'deleted'" + live + " ORDER BY contract:end", where: "end BETWEEN ? AND ? AND state <> 'deleted'" + liveSQL, order: "end, id",
+		args: func(w *world, i int) []any {
+			from := instant(i, 20, 1500)
+			return []any{from, from.Add(time.Duration(3000*24*60*answer/(int(w.n)/len(areas))) * time.Minute)}
+		},
+	},
+	{
+		name: "contracts of an owner", area: contracts, shown: contractShown, columns: "title, value", total: true,
+		query: "SELECT * FROM Contract WHERE contract:owner = ?" + live + " ORDER BY dc:modified DESC", where: "owner = ?" + liveSQL, order: "modified DESC, id DESC",
+		args: func(w *world, i int) []any { return []any{owner(mix(i, 20) % w.n.leaves())} },
+	},
+	{
+		name: "contracts without an end", area: contracts, shown: contractShown, columns: "title, value",
+		query: "SELECT * FROM Contract WHERE contract:end IS NULL ORDER BY dc:title", where: "end IS NULL", order: "title, id", args: none,
+	},
+	{
+		name: "contracts of a party by value", area: contracts, shown: contractShown, columns: "title, value",
+		query: "SELECT * FROM Contract WHERE contract:party LIKE ? ORDER BY contract:value DESC", where: "party GLOB replace(?, '%', '*')", order: "value DESC, id DESC",
+		args: pick(parties, "%"),
+	},
+	{
+		name: "latest changes", area: pages, shown: wikiShown, columns: "title, summary", total: true,
+		query: "SELECT * FROM WikiPage WHERE ecm:mixinType <> 'HiddenInNavigation'" + live + " ORDER BY dc:modified DESC", where: "1" + liveSQL, order: "modified DESC, id DESC", args: none,
+	},
+	{
+		name: "titles that begin", area: pages, shown: wikiShown, columns: "title, summary",
+		query: "SELECT * FROM WikiPage WHERE dc:title ILIKE ? ORDER BY dc:title", where: "title LIKE ?", order: "title, id",
+		args: pick(starts, " %"),
+	},
+	{
+		name: "labels below a folder", area: pages, shown: wikiShown, columns: "title, summary",
+		query: "SELECT * FROM WikiPage WHERE wiki:labels IN (?, 'ops') AND ecm:path STARTSWITH ? ORDER BY dc:modified DESC", order: "modified DESC, id DESC",
+		where: "id IN (SELECT page FROM wiki_label WHERE label IN (?, 'ops')) AND path >= ?2 || '/' AND path < ?2 || '0'",
+		args: func(_ *world, i int) []any {
+			return []any{labels[mix(i, 20)%3], fmt.Sprintf("%s/top%d", areas[pages].top(), mix(i, 21)%tops)}
+		},
+	},
+}
+
+// TestQuestions compares the answers with those of SQLite.
+func TestQuestions(t *testing.T) {
+	w := newWorld(t, 2000)
+	for i := range questions {
+		q := &questions[i]
+		found := 0
+		for _, user := range []int{-1, 0, 1, 7, 23, 77, 131, 499} {
+			for i := range 4 {
+				args, as := q.args(w, 4*user+i), w.asker(user)
+				got, err := w.ask(q, args, as)
+				check(t, err)
+				want, err := w.sql.ask(q, args, as.groups)
+				check(t, err)
+				if !q.total {
+					got.total, got.more = 0, false
+				}
+				if found += len(got.ids); q.order == "id" { // the query leaves the order open
+					slices.Sort(got.ids)
+				}
+				if !slices.Equal(got.ids, want.ids) || got.total != want.total || got.more != want.more {
+					t.Errorf("%s, user %d, %v: %d documents, total %d, more %t; want %d, %d, %t", q.name, user, args, len(got.ids), got.total, got.more, len(want.ids), want.total, want.more)
+				}
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: nothing found by anybody", q.name)
+		}
+	}
+}
+
+// What the benchmark promises.
+const (
+	growthLimit = 0.10 // exponent of the number of documents
+	ratioLimit  = 2.0  // times what SQLite takes
+)
+
+// BenchmarkQuestions asks each question in repositories of CATENA_QUESTIONS documents (1000,10000), as the administrator and
+// as the users in turn, on catena and on SQLite in turn, and tells the medians, their ratio, and the exponent by which each
+// grows. The table at the end has one line for each question and asker; marks are * for slower than the limits and ! for a
+// query that was refused.
+//
+//	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
+func BenchmarkQuestions(b *testing.B) {
+	var sizes []int
+	for s := range strings.SplitSeq(cmp.Or(os.Getenv("CATENA_QUESTIONS"), "1000,10000"), ",") {
+		n, err := strconv.Atoi(s)
+		check(b, err)
+		sizes = append(sizes, n)
+	}
+	worlds := make([]*world, len(sizes))
+	for i, n := range sizes {
+		worlds[i] = newWorld(b, sized(n))
+	}
+	var table strings.Builder
+	out := tabwriter.NewWriter(&table, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(out, "question\t")
+	for _, n := range sizes {
+		fmt.Fprintf(out, "catena %d\tSQLite %d\tratio\t", n, n)
+	}
+	fmt.Fprintln(out, "growth\tSQLite\t")
+	for i := range questions {
+		for _, as := range []string{"administrator", "users"} {
+			b.Run(strings.ReplaceAll(questions[i].name, " ", "_")+"/"+as, func(b *testing.B) {
+				measure(b, out, &questions[i], worlds, as)
+			})
+		}
+	}
+	check(b, out.Flush())
+	fmt.Println("medians in microseconds\n" + table.String())
+}
+
+// measure reports one question.
+func measure(b *testing.B, out *tabwriter.Writer, q *question, worlds []*world, as string) {
+	fmt.Fprintf(out, "%s, %s\t", q.name, as)
+	var both [2][]float64
+	sizes := make([]int, len(worlds))
+	for at, w := range worlds {
+		var refused error
+		m := medians(60, 2, func(arm, i int) time.Duration {
+			user := -1
+			if as == "users" {
+				user = i % users
+			}
+			who, args := w.asker(user), q.args(w, i)
+			var err error
+			start := time.Now()
+			if arm == 0 {
+				_, err = w.ask(q, args, who)
+				refused = errors.Join(refused, err)
+			} else {
+				_, err = w.sql.ask(q, args, who.groups)
+				check(b, err)
+			}
+			return time.Since(start)
+		})
+		sizes[at] = int(w.n)
+		both[0], both[1] = append(both[0], m[0]), append(both[1], m[1])
+		mark := ""
+		if m[0] > ratioLimit*m[1] {
+			mark = "*"
+		}
+		if refused != nil {
+			mark = "!"
+			b.Errorf("%s, %d documents: %v", q.name, w.n, refused)
+		}
+		b.ReportMetric(m[0], fmt.Sprintf("p50-µs/%d", w.n))
+		b.ReportMetric(m[0]/m[1], fmt.Sprintf("of-SQLite/%d", w.n))
+		fmt.Fprintf(out, "%.0f\t%.0f\t%.2f%s\t", m[0], m[1], m[0]/m[1], mark)
+	}
+	growth, mark := exponent(sizes, both[0]), ""
+	if growth > growthLimit {
+		mark = "*"
+	}
+	b.ReportMetric(growth, "exponent")
+	b.ReportMetric(0, "ns/op")
+	fmt.Fprintf(out, "%.2f%s\t%.2f\t\n", growth, mark, exponent(sizes, both[1]))
+}
+
+// medians runs the arms in turns of ten, n times each and a turn before to warm up, and returns the medians in microseconds.
+func medians(n, arms int, fn func(arm, i int) time.Duration) []float64 {
+	const turn = 10
+	times := make([][]time.Duration, arms)
+	for i := -turn; i < n; i += turn {
+		for arm := range arms {
+			for j := range turn {
+				if took := fn(arm, i+j+turn); i >= 0 {
+					times[arm] = append(times[arm], took)
+				}
+			}
+		}
+	}
+	out := make([]float64, arms)
+	for arm, t := range times {
+		slices.Sort(t)
+		out[arm] = float64(t[len(t)/2].Nanoseconds()) / 1000
+	}
+	return out
+}
+
+// exponent is the slope of the logarithms, by least squares.
+func exponent(sizes []int, medians []float64) float64 {
+	var x, y, xx, xy float64
+	for i, n := range sizes {
+		lx, ly := math.Log(float64(n)), math.Log(medians[i])
+		x, y, xx, xy = x+lx, y+ly, xx+lx*lx, xy+lx*ly
+	}
+	n := float64(len(sizes))
+	return (n*xy - x*y) / (n*xx - x*x)
+}

@@ -1,0 +1,205 @@
+package questions
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/badger"
+	"catena/storage/kv"
+	"catena/storage/schema"
+	"catena/storage/search"
+)
+
+// world is a repository on the disk, and the same documents in SQLite.
+type world struct {
+	t    testing.TB
+	n    sized
+	repo *storage.Repo
+	sql  *database
+}
+
+// newWorld loads n documents with the bulk loader, copies them to SQLite, and waits until the store has merged what was
+// written, as that of a server that has run for a while.
+func newWorld(t testing.TB, n sized) *world {
+	t.Helper()
+	store, err := badger.Open(t.TempDir(), badger.Options{Durability: badger.Relaxed})
+	check(t, err)
+	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
+		c.DB = kv.New(store, kv.Options{})
+		c.Types, err = schema.Load(schema.Defaults(), fstest.MapFS{"questions.yaml": {Data: []byte(declared)}})
+		check(t, err)
+	}})
+	w := &world{t: t, n: n, repo: s.Repo}
+	w.folders()
+	begun := time.Now()
+	w.load(s)
+	took := time.Since(begun)
+	w.block()
+	w.sql = newDatabase(t)
+	w.copy()
+	if n > 10_000 {
+		time.Sleep(15 * time.Second)
+	}
+	t.Logf("%d documents loaded in %s, %.0f per second", n, took.Round(time.Millisecond), float64(n)/took.Seconds())
+	return w
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) update(fn func(tx *storage.Tx) error) {
+	w.t.Helper()
+	check(w.t, w.repo.Update(context.Background(), w.repo.System(), fn))
+}
+
+func (w *world) folders() {
+	w.t.Helper()
+	make := func(tx *storage.Tx, parent, name string) {
+		d, err := tx.Doc(storage.Ref(parent))
+		check(w.t, err)
+		_, err = tx.Create(d, "Folder", name, nil)
+		check(w.t, err)
+	}
+	for _, a := range areas {
+		w.update(func(tx *storage.Tx) error {
+			make(tx, "/default-domain/workspaces", a.folder)
+			for i := range tops {
+				make(tx, a.top(), fmt.Sprint("top", i))
+			}
+			return nil
+		})
+		for from := 0; from < w.n.leaves(); from += 500 {
+			w.update(func(tx *storage.Tx) error {
+				for i := from; i < min(w.n.leaves(), from+500); i++ {
+					path := a.path(i)
+					cut := strings.LastIndexByte(path, '/')
+					make(tx, path[:cut], path[cut+1:])
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// load sends the records to the bulk loader.
+func (w *world) load(s *resttest.Server) {
+	w.t.Helper()
+	in, out := io.Pipe()
+	go func() {
+		b := bufio.NewWriterSize(out, 1<<16)
+		for i := range int(w.n) {
+			_, _ = b.Write(w.n.record(i).line())
+		}
+		_ = out.CloseWithError(b.Flush())
+	}()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, s.URL+"/api/v1/bulk?batchSize=500&format=jsonl", in)
+	check(w.t, err)
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	req.SetBasicAuth("Administrator", resttest.Password)
+	res, err := s.Client().Do(req)
+	check(w.t, err)
+	defer res.Body.Close()
+	created, r := 0, bufio.NewReader(res.Body)
+	var last []byte
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			last = line
+		}
+		if err != nil {
+			break
+		}
+		if bytes.Contains(line, []byte(`"status":"created"`)) {
+			created++
+		}
+	}
+	if created != int(w.n) {
+		w.t.Fatalf("%s: %d of %d documents loaded: %s", res.Status, created, w.n, last)
+	}
+}
+
+// block gives one in five folders to one group.
+func (w *world) block() {
+	w.t.Helper()
+	for _, a := range areas {
+		for leaf := range w.n.leaves() {
+			group, ok := blocked(leaf)
+			if !ok {
+				continue
+			}
+			w.update(func(tx *storage.Tx) error {
+				d, err := tx.Doc(storage.Ref(a.path(leaf)))
+				if err == nil {
+					_, err = tx.SetACL(d, "local", []storage.ACE{
+						{User: group, Permission: "Read", Granted: true}, {User: "Everyone", Permission: "Everything"},
+					})
+				}
+				return err
+			})
+		}
+	}
+}
+
+// asker is who asks: the administrator, or one of the users.
+type asker struct {
+	principal *storage.Principal
+	groups    []string // nil: may read everything
+}
+
+func (w *world) asker(user int) asker {
+	if user < 0 {
+		return asker{principal: w.repo.System()}
+	}
+	g := groupsOf(user)
+	return asker{&storage.Principal{Name: fmt.Sprint("user", user), Groups: g}, g}
+}
+
+// result is a page: the ids in order, and the total.
+type result struct {
+	ids   []string
+	total int
+	more  bool
+}
+
+// total is up to where results are counted.
+const total = 1000
+
+// ask answers a question, and reads what a list shows of each document.
+func (w *world) ask(q *question, args []any, as asker) (r result, err error) {
+	o := search.Options{PageOptions: storage.PageOptions{Limit: q.size(), Offset: q.offset, CountLimit: -1}, Args: args}
+	if q.total {
+		o.CountLimit = total
+	}
+	err = w.repo.View(context.Background(), as.principal, func(tx *storage.Tx) error {
+		p, err := search.Query(tx, q.query, o)
+		if err != nil {
+			return err
+		}
+		r.total, r.more, r.ids = p.Total, p.More, make([]string, len(p.Docs))
+		for i, d := range p.Docs {
+			r.ids[i] = d.ID()
+			_ = d.Path()
+			for _, f := range q.shown {
+				if _, err := d.Get(f); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return r, err
+}
