@@ -79,7 +79,7 @@ func (p *pool) take(owner string) (*process, error) {
 
 // count notes whether scripts crowd each other. The pool is locked.
 func (p *pool) count() {
-	if 2*len(p.working) > runtime.GOMAXPROCS(0) {
+	if len(p.working) > runtime.GOMAXPROCS(0) {
 		p.crowded.Store(1)
 	} else {
 		p.crowded.Store(0)

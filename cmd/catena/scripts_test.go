@@ -36,7 +36,8 @@ var scripted = []struct{ name, floor, catena string }{
 // nothing, whose values are not used or used, and 100 documents read by ids that are in the script or given with the
 // request, of which one property each is looked at. The floor has the same scripts compiled, and runs them in its own
 // process, without limits, in a fresh goja runtime with plain Go functions: one that takes what operations take, an
-// input and parameters, and returns its input, and one that returns a map decoded from Badger.
+// input and parameters, and returns its input, and one that returns a map decoded from Badger. The isolated floor runs them
+// in processes of their own, which can be ended and bounded, and asks through pipes for every call.
 //
 //	go test -run '^$' -bench Scripts ./cmd/catena
 func BenchmarkScripts(b *testing.B) {
@@ -58,6 +59,7 @@ func BenchmarkScripts(b *testing.B) {
 		b.Fatal(err)
 	}
 	x.floorAddr, x.catenaAddr = listen(b, f.scripts(x.floorIDs)), listen(b, a.handler(rest.Config{}))
+	isolatedAddr := listen(b, f.isolatedScripts(b, x.floorIDs))
 	c, err := a.client(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -77,9 +79,12 @@ func BenchmarkScripts(b *testing.B) {
 			return `{"params":{"ids":` + string(ids) + `}}`
 		}
 		for _, conns := range []int{1, 16} {
-			var base float64
+			var base, apart float64
 			b.Run(fmt.Sprintf("%s/floor/c%d", w.name, conns), func(b *testing.B) {
 				base = load(b, x.floorAddr, conns, post("/"+w.name, body(floorIDs)))
+			})
+			b.Run(fmt.Sprintf("%s/isolated/c%d", w.name, conns), func(b *testing.B) {
+				apart = load(b, isolatedAddr, conns, post("/"+w.name, body(floorIDs)))
 			})
 			b.Run(fmt.Sprintf("%s/catena/c%d", w.name, conns), func(b *testing.B) {
 				before := childrenTime()
@@ -87,6 +92,9 @@ func BenchmarkScripts(b *testing.B) {
 				b.ReportMetric(float64(childrenTime()-before)*1e4/float64(b.N), "workers-µs/op")
 				if base > 0 {
 					b.ReportMetric(got/base, "ratio")
+				}
+				if apart > 0 {
+					b.ReportMetric(got/apart, "isolated-ratio")
 				}
 			})
 		}

@@ -43,6 +43,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == workerVerb {
 		os.Exit(workerMain(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == isolatedVerb {
+		os.Exit(isolatedMain(os.Stdin, os.Stdout))
+	}
 	if underRace {
 		program = builtBinary
 	}
