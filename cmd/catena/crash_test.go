@@ -99,7 +99,7 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged calls, none lost, none half done", kills, acked)
 }
 
-func saveChain(t *testing.T, base, source string) {
+func saveChain(t testing.TB, base, source string) {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"params": map[string]string{"source": source}})
 	if status, got := administer(t, http.MethodPost, base+"/api/v1/automation/Chain.Save", "application/json", string(body)); status != http.StatusOK {
@@ -121,7 +121,7 @@ func admin(ctx context.Context, method, url, contentType string, body io.Reader)
 }
 
 // administer makes a request as Administrator and returns the status and the body of the answer.
-func administer(t *testing.T, method, url, contentType, body string) (int, string) {
+func administer(t testing.TB, method, url, contentType, body string) (int, string) {
 	t.Helper()
 	resp, err := admin(t.Context(), method, url, contentType, strings.NewReader(body))
 	if err != nil {
@@ -131,7 +131,7 @@ func administer(t *testing.T, method, url, contentType, body string) (int, strin
 }
 
 // whole is the body of an answer.
-func whole(t *testing.T, resp *http.Response) string {
+func whole(t testing.TB, resp *http.Response) string {
 	t.Helper()
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)

@@ -40,7 +40,7 @@ type receiver struct {
 
 var namePattern = regexp.MustCompile(`r\d+-w\d+-\d+`)
 
-func receive(t *testing.T) *receiver {
+func receive(t testing.TB) *receiver {
 	r := &receiver{got: map[string]map[string]int{}}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
@@ -115,7 +115,8 @@ func TestOutboxCrash(t *testing.T) {
 		}
 	}
 	if missing != "" {
-		t.Errorf("never arrived: %s", missing)
+		_, jobs := administer(t, http.MethodPost, p.base+"/api/v1/automation/Job.List", "application/json", `{"params":{}}`)
+		t.Errorf("never arrived: %s; jobs that are left: %.2000s", missing, jobs)
 	}
 	repeated := 0
 	for kind, got := range map[string]map[string]map[string]int{"mail": messages(sink), "webhook": hook.got} {

@@ -420,18 +420,6 @@ func TestRights(t *testing.T) {
 	}
 }
 
-func TestKept(t *testing.T) {
-	w := newWorld(t)
-	hook, _ := w.hook("ada", "document.created")
-	for i := range 104 {
-		w.make("ada", fmt.Sprint("f", i))
-	}
-	w.work(func() bool { w.skip.Add(int64(time.Second)); return w.idle() })
-	if n := len(w.deliveries(hook.ID)); n != 100 {
-		t.Errorf("%d deliveries kept", n)
-	}
-}
-
 // TestRemoved holds that whoever could read documents is told that they are gone, those in a folder as well.
 func TestRemoved(t *testing.T) {
 	w := newWorld(t)

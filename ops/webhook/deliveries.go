@@ -10,7 +10,7 @@ var deliveries = engine.Op{
 	Name:     "Webhook.Deliveries",
 	Label:    "List Deliveries of a Webhook",
 	Category: "Services",
-	Doc:      "Returns the latest deliveries of a webhook and their results, newest first. The last 100 deliveries are kept.",
+	Doc:      "Returns the latest deliveries of a webhook and their results, newest first. Those that are waiting and the last 100 finished ones are kept; a sweep removes older ones every few minutes.",
 	Effect:   engine.Reads,
 	Run:      engine.On(deliveriesParams.run),
 }

@@ -2,8 +2,10 @@ package webhook
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"catena/storage"
@@ -20,6 +22,9 @@ const (
 
 // JobKind is the kind of the jobs that make deliveries; their data is a Ref.
 const JobKind = "webhook"
+
+// sweepBatch is how many deliveries one transaction removes.
+const sweepBatch = 200
 
 // Ref names a delivery.
 type Ref struct{ Webhook, Delivery string }
@@ -137,11 +142,6 @@ func Tried(tx *storage.Tx, w Webhook, d Delivery) error {
 	if err := tx.Secret(deliveries).Put(deliveryKey(w.ID, &d), d); err != nil {
 		return err
 	}
-	if d.State != Waits {
-		if err := dropDeliveries(tx, w.ID, keptDeliveries); err != nil {
-			return err
-		}
-	}
 	same := now.Failures == w.Failures && now.Disabled == w.Disabled && now.Next.Equal(w.Next)
 	if same {
 		return nil
@@ -154,21 +154,70 @@ func Tried(tx *storage.Tx, w Webhook, d Delivery) error {
 	return tx.Secret(webhooks).Put(w.ID, now)
 }
 
-// dropDeliveries removes the deliveries of a webhook beyond the newest ones that are finished.
-func dropDeliveries(tx *storage.Tx, hook string, keep int) error {
+// dropDeliveries removes all deliveries of a webhook.
+func dropDeliveries(tx *storage.Tx, hook string) error {
 	var drop []Delivery
-	n := 0
 	for d, err := range storage.Records[Delivery](tx.Secret(deliveries), hook+"/", hook+"0", 0) {
 		if err != nil {
 			return err
 		}
-		if n++; n > keep && (keep == 0 || d.State != Waits) {
-			drop = append(drop, d)
-		}
+		drop = append(drop, d)
 	}
 	for _, d := range drop {
-		if err := cmp.Or(tx.Secret(deliveries).Delete(deliveryKey(hook, &d)), tx.Secret(deliveries).Delete(d.ID)); err != nil {
+		if err := dropDelivery(tx, &d); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func dropDelivery(tx *storage.Tx, d *Delivery) error {
+	return cmp.Or(tx.Secret(deliveries).Delete(deliveryKey(d.Webhook, d)), tx.Secret(deliveries).Delete(d.ID))
+}
+
+// sweep removes the finished deliveries of each webhook beyond the newest ones. It is not done by the transactions that end
+// deliveries: each would read all of them, and conflict with every other.
+func sweep(ctx context.Context, r *storage.Repo) error {
+	var old []Delivery
+	err := r.View(ctx, r.System(), func(tx *storage.Tx) error {
+		old = nil
+		hook, finished := "", 0
+		for d, err := range storage.Records[Delivery](tx.Secret(deliveries), "", "msg_", 0) {
+			if err != nil {
+				return err
+			}
+			if d.Webhook != hook {
+				hook, finished = d.Webhook, 0
+			}
+			if d.State == Waits {
+				continue
+			}
+			if finished++; finished > keptDeliveries {
+				old = append(old, Delivery{ID: d.ID, Webhook: d.Webhook, Created: d.Created})
+			}
+		}
+		return nil
+	})
+	for batch := range slices.Chunk(old, sweepBatch) {
+		if err == nil {
+			err = r.Update(ctx, r.System(), func(tx *storage.Tx) error { return dropFinished(tx, batch) })
+		}
+	}
+	return err
+}
+
+// dropFinished removes deliveries, except those that are made again by now.
+func dropFinished(tx *storage.Tx, old []Delivery) error {
+	for i := range old {
+		var d Delivery
+		ok, err := tx.Secret(deliveries).Get(deliveryKey(old[i].Webhook, &old[i]), &d)
+		if err != nil {
+			return err
+		}
+		if ok && d.State != Waits {
+			if err := dropDelivery(tx, &d); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

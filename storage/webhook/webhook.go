@@ -276,7 +276,7 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 }
 
 // Owner keeps the webhooks of users.
-var Owner = storage.Owner{Name: "webhook", Leave: end}
+var Owner = storage.Owner{Name: "webhook", Leave: end, Sweep: sweep}
 
 // end removes the webhooks of a user who is gone.
 func end(tx *storage.Tx, user string) error {
@@ -306,7 +306,7 @@ func Delete(tx *storage.Tx, id string) error {
 	if err := put(tx, w); err != nil {
 		return err
 	}
-	if err := dropDeliveries(tx, id, 0); err != nil {
+	if err := dropDeliveries(tx, id); err != nil {
 		return err
 	}
 	return cmp.Or(tx.Secret(secrets).Delete(id), tx.Secret(webhooks).Delete(id))
