@@ -173,7 +173,7 @@ func (chain *Chain) Op(set *engine.Set) (engine.Op, error) {
 	}
 	return engine.Op{
 		Name: chain.Name, Aliases: chain.Aliases, Label: chain.Label, Category: "Chain", Doc: chain.Description, Sets: sets, SetsAny: others,
-		Since: chain.Since, Effect: p.Effect(), Run: run,
+		Since: chain.Since, Effect: p.Effect(), Callers: chain.Callers, Run: run,
 	}, nil
 }
 

@@ -26,7 +26,7 @@ func newWorld(t *testing.T, limits ...engine.Limits) *world {
 	t.Helper()
 	repo := storagetest.Open(t, nil)
 	w := &world{t: t, repo: repo, chains: chains.New()}
-	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), w.chains.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), w.chains.Ops())...)
 	must(t, err)
 	c := engine.Config{Repo: repo, Set: set, Log: slog.New(slog.DiscardHandler)}
 	for _, l := range limits {
@@ -217,7 +217,7 @@ func TestLoad(t *testing.T) {
 	w := newWorld(t)
 	w.save(makeFolder)
 	again := chains.New()
-	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), again.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), again.Ops())...)
 	must(t, err)
 	e := engine.New(engine.Config{Repo: w.repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 	must(t, again.Load(t.Context(), e))
@@ -233,13 +233,14 @@ func TestLoadBroken(t *testing.T) {
 	must(t, w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
 		return s.With([]engine.Op{{
 			Name: "Test.Gone", Doc: "Will be gone.", Effect: engine.Pure,
-			Run: engine.On(func(_ struct{}, _ *engine.Ctx, _ engine.Void) (engine.Void, error) { return engine.Void{}, nil }),
+			Callers: engine.Anyone,
+			Run:     engine.On(func(_ struct{}, _ *engine.Ctx, _ engine.Void) (engine.Void, error) { return engine.Void{}, nil }),
 		}})
 	}))
 	w.save("name: A.Broken\nsteps:\n  - op: Test.Gone\n")
 	w.save(makeFolder)
 	again := chains.New()
-	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), again.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), again.Ops())...)
 	must(t, err)
 	e := engine.New(engine.Config{Repo: w.repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 	if err := again.Load(t.Context(), e); err == nil || !strings.Contains(err.Error(), "A.Broken") {
@@ -262,6 +263,7 @@ func TestReload(t *testing.T) {
 	must(t, w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
 		return s.With([]engine.Op{{
 			Name: "Test.Pause", Doc: "Waits the first time.", Effect: engine.Pure,
+			Callers: engine.Anyone,
 			Run: engine.On(func(_ struct{}, _ *engine.Ctx, _ engine.Void) (engine.Void, error) {
 				if first {
 					first = false

@@ -30,5 +30,5 @@ func Builtin(set *engine.Set) (*engine.Set, error) {
 		}
 		ops = append(ops, op)
 	}
-	return set.With(ops)
+	return set.Extend(ops)
 }

@@ -21,6 +21,7 @@ type Chain struct {
 	Variables                       []string // that callers set
 	Steps                           []engine.Step
 	OnError                         *engine.Handler
+	Callers                         engine.Callers // zero: as the operation that it replaces, or everyone
 	File                            string
 }
 
@@ -74,6 +75,7 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 		"variables": p.Texts(&c.Variables),
 		"steps":     func(v *yaml.Node) { c.Steps = p.steps(v) },
 		"onError":   func(v *yaml.Node) { c.OnError = p.handler(v) },
+		"callers":   func(v *yaml.Node) { c.Callers = p.callers(v) },
 	})
 	switch {
 	case c.Name == "" && seen["name"]:
@@ -88,6 +90,20 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 	if c.Description == "" {
 		c.Description = "Chain of " + filepath.Base(p.File) + "."
 	}
+}
+
+// callers reads who may call the chain; others that are stored may always.
+func (p *parser) callers(n *yaml.Node) engine.Callers {
+	switch n.Value {
+	case "anyone":
+		return engine.Anyone
+	case "scripters":
+		return engine.Scripters.OrStored()
+	case "administrators":
+		return engine.Admins.OrStored()
+	}
+	p.At(n, "callers must be anyone, scripters or administrators")
+	return engine.Callers{}
 }
 
 // steps reads a list of steps, within another one or not.

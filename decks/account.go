@@ -13,8 +13,9 @@ import (
 
 var account = engine.Op{
 	Name: "Deck.Account", Label: "Deck Account", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the caller's profile with the account and the team.",
-	Run: engine.On(accountParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns the caller's profile with the account and the team.",
+	Run:     engine.On(accountParams.run),
 }
 
 type accountParams struct{ deck.View }

@@ -17,7 +17,8 @@ var addFile = engine.Op{
 	Doc: "Adds a picture to one of the caller's decks and returns the address by which the deck's HTML shows it: PNG, JPEG, GIF, " +
 		"WebP, AVIF or SVG of up to 10 MiB. The picture is the input or, up to 4 MiB, a parameter. Everyone who may see the deck may see " +
 		"its pictures. They are deleted together with the deck.",
-	Run: engine.Overload(engine.On(addFileParams.void), engine.On(addFileParams.blob)),
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(addFileParams.void), engine.On(addFileParams.blob)),
 }
 
 type addFileParams struct {

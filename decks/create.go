@@ -17,8 +17,9 @@ func create(t field.Table) engine.Op {
 	}
 	return engine.Op{
 		Name: "Deck.Create", Label: "Create Deck of Slides", Category: deck.Category,
-		Doc: "Creates a deck and returns it with all its fields. Active content is removed from the HTML and reported.",
-		Run: engine.Declared(params, createParams.run),
+		Doc:     "Creates a deck and returns it with all its fields. Active content is removed from the HTML and reported.",
+		Callers: engine.Anyone,
+		Run:     engine.Declared(params, createParams.run),
 	}
 }
 

@@ -53,7 +53,7 @@ func newService(t testing.TB) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
+	set, err := engine.NewSet(Ops)
 	if err != nil {
 		t.Fatal(err)
 	}

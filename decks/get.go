@@ -7,8 +7,9 @@ import (
 
 var get = engine.Op{
 	Name: "Deck.Get", Label: "Get Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns one of the caller's decks with all its fields.",
-	Run: engine.On(getParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns one of the caller's decks with all its fields.",
+	Run:     engine.On(getParams.run),
 }
 
 type getParams struct {

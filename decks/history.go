@@ -8,6 +8,7 @@ import (
 
 var history = engine.Op{
 	Name: "Deck.History", Label: "Deck History", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns a page of the stored versions of one of the caller's decks, newest first. Versions are created by Deck.KeepVersion, " +
 		"before a restore, and before a change of HTML that had not changed for 15 minutes.",
 	Run: engine.On(historyParams.run),
@@ -47,8 +48,9 @@ func shapeVersion(v *storage.Doc) map[string]any {
 
 var keepVersion = engine.Op{
 	Name: "Deck.KeepVersion", Label: "Keep Deck Version", Category: deck.Category,
-	Doc: "Saves the current state of one of the caller's decks as a version, unless it is already saved, and returns the version.",
-	Run: engine.On(keepVersionParams.run),
+	Doc:     "Saves the current state of one of the caller's decks as a version, unless it is already saved, and returns the version.",
+	Callers: engine.Anyone,
+	Run:     engine.On(keepVersionParams.run),
 }
 
 type keepVersionParams struct {

@@ -19,7 +19,8 @@ var importDeck = engine.Op{
 	Doc: "Creates a deck from a presentation and returns it with all its fields: a reveal.js page, Markdown with slides " +
 		"separated by --- and -- (as in reveal.js, Marp and Slidev), or JSON that defines slides by blocks. The presentation is the " +
 		"input or a parameter. Active content is removed from the HTML and reported.",
-	Run: engine.Overload(engine.On(importParams.void), engine.On(importParams.blob)),
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(importParams.void), engine.On(importParams.blob)),
 }
 
 type importParams struct {

@@ -10,8 +10,9 @@ import (
 
 var listFiles = engine.Op{
 	Name: "Deck.ListFiles", Label: "List Files of Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the pictures of one of the caller's decks, with the addresses by which its HTML shows them.",
-	Run: engine.On(listFilesParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns the pictures of one of the caller's decks, with the addresses by which its HTML shows them.",
+	Run:     engine.On(listFilesParams.run),
 }
 
 type listFilesParams struct {

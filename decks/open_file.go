@@ -10,6 +10,7 @@ import (
 
 var openFile = engine.Op{
 	Name: "Deck.OpenFile", Label: "Open File of Deck", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns a picture of a deck to viewers of the deck: at the deck's address or through a private link. Slides are " +
 		"shown without cookies; the key in their pictures' addresses identifies the viewer, whose permissions are checked again.",
 	Run: engine.On(openFileParams.run),

@@ -16,8 +16,9 @@ import (
 
 var openAPI = engine.Op{
 	Name: "Deck.Describe", Label: "Describe Deck Service", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the OpenAPI description of the deck service's addresses with the fields of a revision: A, B, or union for those of both.",
-	Run: engine.On(describeParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns the OpenAPI description of the deck service's addresses with the fields of a revision: A, B, or union for those of both.",
+	Run:     engine.On(describeParams.run),
 }
 
 type describeParams struct{ deck.View }

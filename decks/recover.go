@@ -7,8 +7,9 @@ import (
 
 var recoverDeck = engine.Op{
 	Name: "Deck.Recover", Label: "Recover Deck", Category: deck.Category,
-	Doc: "Restores one of the caller's decks from the trash. A deck that is not in the trash stays as it is.",
-	Run: engine.On(recoverParams.run),
+	Doc:     "Restores one of the caller's decks from the trash. A deck that is not in the trash stays as it is.",
+	Callers: engine.Anyone,
+	Run:     engine.On(recoverParams.run),
 }
 
 type recoverParams struct {

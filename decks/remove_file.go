@@ -14,7 +14,8 @@ var removeFile = engine.Op{
 	Name: "Deck.RemoveFile", Label: "Remove File from Deck", Category: deck.Category,
 	Doc: "Removes a picture from one of the caller's decks. A picture that slides still show is only removed with force; versions of the deck " +
 		"that show it then lack it. Its address is not used again.",
-	Run: engine.On(removeFileParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(removeFileParams.run),
 }
 
 type removeFileParams struct {

@@ -11,7 +11,8 @@ var restore = engine.Op{
 	Name: "Deck.Restore", Label: "Restore Deck", Category: deck.Category,
 	Doc: "Restores the content and appearance of a stored version of one of the caller's decks, and returns the deck with all its fields. The previous state is saved as a " +
 		"version; the deck's address and visibility are unchanged.",
-	Run: engine.On(restoreParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(restoreParams.run),
 }
 
 type restoreParams struct {

@@ -12,6 +12,7 @@ import (
 
 var thumbnail = engine.Op{
 	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns a picture of a slide to viewers of the deck: its owner by number, others at the deck's address or through a private " +
 		"link. It is rendered on the first request after a change of the deck; until then the result is a card with the slide's first words.",
 	Run: engine.On(thumbnailParams.run),

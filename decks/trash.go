@@ -7,8 +7,9 @@ import (
 
 var trash = engine.Op{
 	Name: "Deck.Trash", Label: "Trash Deck", Category: deck.Category,
-	Doc: "Moves one of the caller's decks to the trash. A deck that is already in the trash stays there.",
-	Run: engine.On(trashParams.run),
+	Doc:     "Moves one of the caller's decks to the trash. A deck that is already in the trash stays there.",
+	Callers: engine.Anyone,
+	Run:     engine.On(trashParams.run),
 }
 
 type trashParams struct {

@@ -17,8 +17,9 @@ func update(t field.Table) engine.Op {
 	}
 	return engine.Op{
 		Name: "Deck.Update", Label: "Update Deck", Category: deck.Category,
-		Doc: "Changes the given fields of one of the caller's decks, and its appearance, and returns the deck with all its fields.",
-		Run: engine.Declared(append(deck.Params(t), looks), updateParams.run),
+		Doc:     "Changes the given fields of one of the caller's decks, and its appearance, and returns the deck with all its fields.",
+		Callers: engine.Anyone,
+		Run:     engine.Declared(append(deck.Params(t), looks), updateParams.run),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 var viewDeck = engine.Op{
 	Name: "Deck.View", Label: "View Deck", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns the deck at an address to those who may see it: everybody, the owner's team, or only the owner. A deck that " +
 		"the caller may not see is reported as not found. Member editable of the result says whether the caller is the owner.",
 	Run: engine.On(viewDeckParams.run),

@@ -14,7 +14,7 @@ import (
 func TestAsk(t *testing.T) {
 	e := testEngine(t)
 	const table = "asked"
-	op := Op{Name: "Test.Ask", Doc: "d", Effect: Reads, Run: On(func(_ none, c *Ctx, in string) (string, error) {
+	op := Op{Name: "Test.Ask", Doc: "d", Effect: Reads, Callers: Anyone, Run: On(func(_ none, c *Ctx, in string) (string, error) {
 		c.Ask(func(tx *storage.Tx) error {
 			p := tx.Principal()
 			return tx.Table(table).Put(in, fmt.Sprintf("%s for %s", p.Name, p.Actor))

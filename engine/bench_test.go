@@ -13,7 +13,7 @@ import (
 func manyOps() []Op {
 	ops := make([]Op, 300)
 	for i := range ops {
-		ops[i] = Op{Name: fmt.Sprintf("Test.Op%d", i), Doc: "d", Effect: Pure, Run: On(benchParams.run)}
+		ops[i] = Op{Name: fmt.Sprintf("Test.Op%d", i), Doc: "d", Effect: Pure, Callers: Anyone, Run: On(benchParams.run)}
 	}
 	return ops
 }
@@ -28,7 +28,7 @@ func (benchParams) run(_ *Ctx, in string) (string, error) { return in, nil }
 
 func benchEngine(b testing.TB) *Engine {
 	b.Helper()
-	set, err := NewSet(testRules, testOps(), manyOps())
+	set, err := NewSet(testOps(), manyOps())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestCallsLeaveNothing(t *testing.T) {
 		c.SetVar(p.Name, p.Value)
 		return in + p.Value.(string), nil
 	}
-	set, err := NewSet(testRules, []Op{{Name: "Test.Mine", Doc: "d", Effect: Pure, Run: On(run)}})
+	set, err := NewSet([]Op{{Name: "Test.Mine", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(run)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ type block struct {
 // plan resolves the steps of a block. What one branch sets may be read behind the block, for any may have run.
 func (b *planner) block(st *step) {
 	src := st.Block
-	st.d = &Def{Op: Op{Name: src.Kind, Effect: Pure}, table: &table{}, grants: everyone}
+	st.d = &Def{Op: Op{Name: src.Kind, Effect: Pure, Callers: Anyone}, table: &table{}}
 	st.block = &block{Block: *src}
 	if src.Value != "" && src.Value != "input" {
 		program, err := parseExpr(src.Value, true)

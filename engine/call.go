@@ -17,7 +17,7 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 		return nil, fault.Internal.Errorf("operation %s: called outside the engine", name)
 	}
 	d, ok := c.run.set.Op(name)
-	if !ok || !d.grants.allows(c.As, c.EntryPoint) {
+	if !ok || !d.Callers.allows(c.As, c.EntryPoint) {
 		return nil, c.run.set.Missing(name, c.As, c.EntryPoint)
 	}
 	if err := c.capable(d); err != nil {

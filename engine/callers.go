@@ -2,12 +2,11 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	"catena/storage"
 )
 
-// EntryPoint is where a call comes from; a rule names a set of them.
+// EntryPoint is where a call comes from; several together are a set of them.
 type EntryPoint uint8
 
 // The entry points.
@@ -20,7 +19,11 @@ const (
 	Listener
 	Server
 
-	Everywhere = REST | MCP | CLI | Chain | Script | Listener | Server
+	Everywhere = Direct | Stored | Script
+	// Direct is a call of its own: no step of a chain, a script or a listener.
+	Direct = REST | MCP | CLI | Server
+	// Stored is what an administrator has stored on the server.
+	Stored = Chain | Listener | Server
 )
 
 const entryPoints = 7
@@ -37,84 +40,78 @@ func (d EntryPoint) String() string {
 	return "server"
 }
 
-// Who is a group of principals.
-type Who uint8
+// Callers says who may call an operation, for each entry point. The zero value is nobody.
+type Callers [entryPoints]group
 
-// Who may call an operation, from the narrowest.
+// group is a group of principals; a later one contains those before it.
+type group uint8
+
 const (
-	nobody    Who = iota
-	Admins        // administrators
-	Scripters     // those who may run text of their own: administrators and the group scripters
-	Anyone        // everyone who signed in
+	nobody group = iota
+	admins
+	scripters
+	anyone
 )
 
-// Rule lets some call operations from some entry points. Ops is a name or a prefix with a star:
-// "Document.*". Rules with the exact name hold instead of those with a prefix.
-type Rule struct {
-	Ops  string
-	Who  Who
-	From EntryPoint
+// Who may call an operation from everywhere; From and OrStored say otherwise.
+var (
+	// Admins are administrators.
+	Admins = everywhere(admins)
+	// Scripters are those who may run text of their own: administrators and the group scripters.
+	Scripters = everywhere(scripters)
+	// Anyone is everyone who signed in.
+	Anyone = everywhere(anyone)
+)
+
+func everywhere(g group) (c Callers) {
+	for i := range c {
+		c[i] = g
+	}
+	return c
 }
 
-// grants is who may call an operation, by entry point.
-type grants [entryPoints]Who
-
-// everyone is what holds for operations deployed at run time that no rule names.
-var everyone = func() (g grants) {
-	for i := range g {
-		g[i] = Anyone
-	}
-	return g
-}()
-
-// grantsFor adds up the rules that name an operation; ok is false if none does.
-func grantsFor(rules []Rule, name string) (g grants, ok bool) {
-	best := -1 // length of the prefix that holds
-	for _, r := range rules {
-		prefix, starred := strings.CutSuffix(r.Ops, "*")
-		rank := len(prefix)
-		switch {
-		case r.Ops == name:
-			rank = len(name) + 1
-		case !starred || !strings.HasPrefix(name, prefix):
-			continue
-		}
-		if rank < best {
-			continue
-		}
-		if rank > best {
-			best, g, ok = rank, grants{}, true
-		}
-		for i := range g {
-			if r.From&(1<<i) != 0 {
-				g[i] = max(g[i], r.Who)
-			}
+// From returns the callers without those who come from another entry point.
+func (c Callers) From(e EntryPoint) Callers {
+	for i := range c {
+		if e&(1<<i) == 0 {
+			c[i] = nobody
 		}
 	}
-	return g, ok
+	return c
+}
+
+// OrStored returns the callers and, from what an administrator has stored, anyone.
+func (c Callers) OrStored() Callers {
+	for i := range c {
+		if Stored&(1<<i) != 0 {
+			c[i] = anyone
+		}
+	}
+	return c
 }
 
 // allows reports whether p may call from any of the entry points; no entry point is the server itself.
-func (g *grants) allows(p *storage.Principal, from EntryPoint) bool {
+func (c *Callers) allows(p *storage.Principal, from EntryPoint) bool {
 	if p == nil {
 		return false
 	}
 	if from == 0 {
 		from = Server
 	}
-	who := nobody
-	for i, w := range g {
+	widest := nobody
+	for i, w := range c {
 		if from&(1<<i) != 0 {
-			who = max(who, w)
+			widest = max(widest, w)
 		}
 	}
-	switch who {
-	case Anyone:
+	switch widest {
+	case anyone:
 		return true
-	case Scripters:
+	case scripters:
 		return runsText(p)
-	case Admins:
+	case admins:
 		return p.Admin || p.System
+	case nobody:
 	}
 	return false
 }

@@ -15,12 +15,6 @@ import (
 	"catena/storage/storagetest"
 )
 
-var testRules = []Rule{
-	{Ops: "Test.Admin", Who: Admins, From: Everywhere},
-	{Ops: "Test.Stored", Who: Anyone, From: Chain},
-	{Ops: "Test.*", Who: Anyone, From: Everywhere},
-}
-
 type none struct{}
 
 type manyParams struct {
@@ -116,31 +110,31 @@ func slow(_ none, c *Ctx, _ Void) (Void, error) {
 
 func testOps() []Op {
 	return []Op{
-		{Name: "Test.Many", Doc: "d", Effect: Pure, Run: On(manyParams.run)},
-		{Name: "Test.Text", Aliases: []string{"Text"}, Doc: "d", Effect: Pure, Run: On(textParams.run)},
-		{Name: "Test.Create", Doc: "d", Run: Each(createParams.run)},
-		{Name: "Test.SetVar", Doc: "d", Effect: Pure, Run: On(setVarParams.run)},
-		{Name: "Test.Call", Doc: "d", Run: On(callParams.run)},
-		{Name: "Test.Fail", Doc: "d", Effect: Pure, Run: On(failParams.run)},
-		{Name: "Test.Title", Doc: "d", Effect: Reads, Run: Each(titleOf)},
-		{Name: "Test.One", Doc: "d", Effect: Reads, Run: On(titleOf)},
-		{Name: "Test.Same", Doc: "d", Effect: Pure, Run: On(same)},
-		{Name: "Test.Nothing", Doc: "d", Effect: Pure, Run: On(nothing)},
-		{Name: "Test.Kind", Doc: "d", Effect: Pure, Run: On(kindsOf)},
-		{Name: "Test.Remove", Doc: "d", Run: Each(remove)},
-		{Name: "Test.Blob", Doc: "d", Effect: Pure, Run: Each(blobName)},
-		{Name: "Test.Either", Doc: "d", Effect: Reads, Run: Overload(On(fromVoid), On(fromDoc))},
-		{Name: "Test.Who", Doc: "d", Effect: Pure, Run: On(who)},
-		{Name: "Test.Login", Doc: "d", Effect: Pure, Run: On(loginParams.run)},
-		{Name: "Test.Slow", Doc: "d", Effect: Pure, Run: On(slow)},
-		{Name: "Test.Admin", Doc: "d", Effect: Pure, Run: On(nothing)},
-		{Name: "Test.Stored", Doc: "d", Effect: Pure, Run: On(nothing)},
+		{Name: "Test.Many", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(manyParams.run)},
+		{Name: "Test.Text", Aliases: []string{"Text"}, Doc: "d", Effect: Pure, Callers: Anyone, Run: On(textParams.run)},
+		{Name: "Test.Create", Doc: "d", Callers: Anyone, Run: Each(createParams.run)},
+		{Name: "Test.SetVar", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(setVarParams.run)},
+		{Name: "Test.Call", Doc: "d", Callers: Anyone, Run: On(callParams.run)},
+		{Name: "Test.Fail", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(failParams.run)},
+		{Name: "Test.Title", Doc: "d", Effect: Reads, Callers: Anyone, Run: Each(titleOf)},
+		{Name: "Test.One", Doc: "d", Effect: Reads, Callers: Anyone, Run: On(titleOf)},
+		{Name: "Test.Same", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(same)},
+		{Name: "Test.Nothing", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(nothing)},
+		{Name: "Test.Kind", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(kindsOf)},
+		{Name: "Test.Remove", Doc: "d", Callers: Anyone, Run: Each(remove)},
+		{Name: "Test.Blob", Doc: "d", Effect: Pure, Callers: Anyone, Run: Each(blobName)},
+		{Name: "Test.Either", Doc: "d", Effect: Reads, Callers: Anyone, Run: Overload(On(fromVoid), On(fromDoc))},
+		{Name: "Test.Who", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(who)},
+		{Name: "Test.Login", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(loginParams.run)},
+		{Name: "Test.Slow", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(slow)},
+		{Name: "Test.Admin", Doc: "d", Effect: Pure, Callers: Admins, Run: On(nothing)},
+		{Name: "Test.Stored", Doc: "d", Effect: Pure, Callers: Anyone.From(Chain), Run: On(nothing)},
 	}
 }
 
 func testSet(t testing.TB, more ...Op) *Set {
 	t.Helper()
-	s, err := NewSet(testRules, testOps(), more)
+	s, err := NewSet(testOps(), more)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,26 +292,33 @@ func TestSetChecks(t *testing.T) {
 		ops  []Op
 		want string
 	}{
-		{[]Op{{Name: "Test.A", Doc: "d", Run: run}, {Name: "Test.A", Doc: "d", Run: run}}, `the name "Test.A" is already used by Test.A`},
-		{[]Op{{Name: "Test.A", Doc: "d", Run: run}, {Name: "Test.B", Aliases: []string{"Test.A"}, Doc: "d", Run: run}}, `already used by Test.A`},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone, Run: run}, {Name: "Test.A", Doc: "d", Callers: Anyone, Run: run}}, `the name "Test.A" is already used by Test.A`},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone, Run: run}, {Name: "Test.B", Aliases: []string{"Test.A"}, Doc: "d", Callers: Anyone, Run: run}}, `already used by Test.A`},
 		{[]Op{{Name: "Test.A", Run: run}}, "no documentation"},
-		{[]Op{{Name: "Test.A", Doc: "d", Run: run, Deprecated: Deprecation{Since: "soon"}}}, "deprecated since \"soon\", which is not a date"},
-		{[]Op{{Name: "Test.A", Doc: "d"}}, "no function"},
-		{[]Op{{Name: "Other.A", Doc: "d", Run: run}}, "no rule defines who may call it"},
-		{[]Op{{Name: "Test.A", Doc: "d", Run: On(func(bad, *Ctx, Void) (Void, error) { return Void{}, nil })}}, "no name or no doc"},
-		{[]Op{{Name: "Test.A", Doc: "d", Run: Overload(run, On(func(other, *Ctx, string) (Void, error) { return Void{}, nil }))}}, "different parameters"},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone, Run: run, Deprecated: Deprecation{Since: "soon"}}}, "deprecated since \"soon\", which is not a date"},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone}}, "no function"},
+		{[]Op{{Name: "Test.A", Doc: "d", Run: run}}, "nobody may call it"},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone.From(0), Run: run}}, "nobody may call it"},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone, Run: On(func(bad, *Ctx, Void) (Void, error) { return Void{}, nil })}}, "no name or no doc"},
+		{[]Op{{Name: "Test.A", Doc: "d", Callers: Anyone, Run: Overload(run, On(func(other, *Ctx, string) (Void, error) { return Void{}, nil }))}}, "different parameters"},
 	}
 	for _, test := range tests {
-		_, err := NewSet(testRules, test.ops)
+		_, err := NewSet(test.ops)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
 }
 
-func TestRulesAreClosed(t *testing.T) {
-	s := testSet(t)
+func TestCallers(t *testing.T) {
+	s := testSet(t, Op{Name: "Test.Guarded", Doc: "d", Callers: Scripters.OrStored(), Run: On(nothing)})
+	// What is deployed is everybody's, unless it replaces an operation that is not.
+	s, err := s.With([]Op{{Name: "Test.Admin", Doc: "d", Run: On(nothing)}, {Name: "Test.Deployed", Doc: "d", Run: On(nothing)}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	user, admin := &Principal{Name: "bob"}, &Principal{Name: "root", Admin: true}
+	scripter := &Principal{Name: "sam", Groups: []string{"scripters"}}
 	tests := []struct {
 		op   string
 		p    *Principal
@@ -325,7 +326,13 @@ func TestRulesAreClosed(t *testing.T) {
 		want bool
 	}{
 		{"Test.Admin", user, REST, false},
+		{"Test.Admin", user, Server, false},
 		{"Test.Admin", admin, REST, true},
+		{"Test.Deployed", user, REST, true},
+		{"Test.Guarded", user, Chain, true},
+		{"Test.Guarded", user, Script, false},
+		{"Test.Guarded", user, 0, true},
+		{"Test.Guarded", scripter, Script, true},
 		{"Test.Stored", admin, REST, false},
 		{"Test.Stored", user, Chain, true},
 		{"Test.Text", user, MCP, true},
@@ -334,7 +341,7 @@ func TestRulesAreClosed(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := s.Allowed(test.op, test.p, test.from); got != test.want {
-			t.Errorf("%s %v %d: got %v", test.op, test.p, test.from, got)
+			t.Errorf("%s %v %s: got %v", test.op, test.p, test.from, got)
 		}
 	}
 }
@@ -388,9 +395,29 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// TestExtend replaces an operation that a set was extended by, and removes what replaces it.
+func TestExtend(t *testing.T) {
+	s, err := testSet(t).Extend([]Op{{Name: "Test.Built", Doc: "built in", Callers: Admins, Run: On(nothing)}})
+	for _, test := range []struct {
+		change func() (*Set, error)
+		doc    string
+	}{
+		{func() (*Set, error) { return s, err }, "built in"},
+		{func() (*Set, error) { return s.With([]Op{{Name: "Test.Built", Doc: "mine", Run: On(nothing)}}) }, "mine"},
+		{func() (*Set, error) { return s.With(nil, "Test.Built") }, "built in"},
+	} {
+		if s, err = test.change(); err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := s.Op("Test.Built"); !ok || d.Doc != test.doc || d.Callers != Admins {
+			t.Errorf("got %+v, want %s", d, test.doc)
+		}
+	}
+}
+
 func TestWithReplacesAndRestores(t *testing.T) {
 	s := testSet(t)
-	own := Op{Name: "Test.Text", Aliases: []string{"Mine"}, Doc: "mine", Run: On(nothing)}
+	own := Op{Name: "Test.Text", Aliases: []string{"Mine"}, Doc: "mine", Callers: Anyone, Run: On(nothing)}
 	replaced, err := s.With([]Op{own})
 	if err != nil {
 		t.Fatal(err)
@@ -420,7 +447,7 @@ func TestWithReplacesAndRestores(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.found)
 		}
 	}
-	if _, err := s.With([]Op{{Name: "Other", Aliases: []string{"Text"}, Doc: "d", Run: On(nothing)}}); err == nil {
+	if _, err := s.With([]Op{{Name: "Other", Aliases: []string{"Text"}, Doc: "d", Callers: Anyone, Run: On(nothing)}}); err == nil {
 		t.Error("an alias was taken away from another operation")
 	}
 }

@@ -15,7 +15,7 @@ func FuzzParams(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	set, err := NewSet(testRules, testOps())
+	set, err := NewSet(testOps())
 	if err != nil {
 		f.Fatal(err)
 	}

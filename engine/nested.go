@@ -14,7 +14,7 @@ import (
 func (e *Engine) RunFunc(ctx context.Context, effect Effect, fn func(c *Ctx) (any, error), call Call) (*Result, error) {
 	r := idle.Get().(*running)
 	r.e, r.set, r.args, r.fn = e, e.set.Load(), call, fn
-	r.def = &Def{Op: Op{Name: call.Op, Effect: effect, Open: true}, grants: everyone}
+	r.def = &Def{Op: Op{Name: call.Op, Effect: effect, Open: true, Callers: Anyone}}
 	r.begin(ctx)
 	return r.carryOut()
 }
@@ -25,7 +25,7 @@ func (e *Engine) RunFunc(ctx context.Context, effect Effect, fn func(c *Ctx) (an
 func (c *Ctx) Carry(call *Call) (*Result, error) {
 	d, ok := c.run.set.Op(call.Op)
 	switch {
-	case !ok || !d.grants.allows(c.As, c.EntryPoint):
+	case !ok || !d.Callers.allows(c.As, c.EntryPoint):
 		return nil, c.run.set.Missing(call.Op, c.As, c.EntryPoint)
 	case call.DryRun:
 		return nil, fault.Invalid.Errorf("dryRun: must apply to all calls or none").In("dryRun")
@@ -86,7 +86,7 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, entryPoint EntryPoint, na
 		return r.within(tx, as, entryPoint, name, fn)
 	}
 	call := Call{Op: name, As: as, EntryPoint: entryPoint}
-	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: name}, grants: everyone}, args: call, began: time.Now()}
+	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: name, Callers: Anyone}}, args: call, began: time.Now()}
 	r.call = &r.args
 	r.end.Context, r.end.at, r.end.run = tx.Context(), r.began.Add(e.limits.Time), r
 	defer r.end.stop()
@@ -104,7 +104,7 @@ const workTime = 24 * time.Hour
 // happens in the transaction belongs to it. Of the call, who acts, the entry point, the name and what was asked count. The time
 // of a call is for what it runs Within: the transaction itself has as long as ctx gives it.
 func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx *storage.Tx) error) error {
-	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Effect: effect}, grants: everyone}, args: call}
+	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Effect: effect, Callers: Anyone}}, args: call}
 	r.whole = &deadline{Context: ctx, at: time.Now().Add(workTime), run: r}
 	r.begin(ctx)
 	defer r.finish()

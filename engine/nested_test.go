@@ -11,10 +11,10 @@ import (
 // TestCarry carries out calls within one: variables, logins and parameters of each are its own, and a key that may
 // only read carries out no call that writes.
 func TestCarry(t *testing.T) {
-	set, err := NewSet([]Rule{{Ops: "*", Who: Anyone, From: Everywhere}}, []Op{
-		{Name: "Test.Say", Doc: "Says.", Effect: Pure, Run: On(carryParams.say)},
-		{Name: "Test.Write", Doc: "Writes.", Run: On(carryParams.say)},
-		{Name: "Test.End", Doc: "Ends the call.", Effect: Pure, Run: On(carryParams.end)},
+	set, err := NewSet([]Op{
+		{Name: "Test.Say", Doc: "Says.", Effect: Pure, Callers: Anyone, Run: On(carryParams.say)},
+		{Name: "Test.Write", Doc: "Writes.", Callers: Anyone, Run: On(carryParams.say)},
+		{Name: "Test.End", Doc: "Ends the call.", Effect: Pure, Callers: Anyone, Run: On(carryParams.end)},
 	})
 	if err != nil {
 		t.Fatal(err)

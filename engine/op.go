@@ -54,6 +54,7 @@ type Op struct {
 	Label, Category      string   // as lists show it; no label: the name
 	Doc, Since, Requires string
 	Effect               Effect
+	Callers              Callers     // who may call it
 	Secret               bool        // its answer is shown once and never kept, not for an idempotency key either
 	Open                 bool        // parameters it does not declare reach the operations it calls
 	Deprecated           Deprecation // zero: it is not

@@ -138,7 +138,7 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 	if name == "" {
 		name = "plan"
 	}
-	p.def = &Def{Op: Op{Name: name, Effect: p.effect}, grants: everyone}
+	p.def = &Def{Op: Op{Name: name, Effect: p.effect, Callers: Anyone}}
 	return p, nil
 }
 
@@ -214,7 +214,7 @@ func (b *planner) step(s Step, n int) step {
 			b.fail(&s, n, "", b.unknown(s.Op))
 			return st
 		}
-		st.d, st.open = d, d.grants == everyone
+		st.d, st.open = d, d.Callers == Anyone
 	}
 	if s.When != "" {
 		program, err := parseExpr(s.When, true)

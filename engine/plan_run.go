@@ -168,7 +168,7 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 		}
 		return out, nil
 	}
-	if !st.open && !d.grants.allows(c.As, c.EntryPoint) {
+	if !st.open && !d.Callers.allows(c.As, c.EntryPoint) {
 		return nil, st.failed(StageInput, fault.Denied.Errorf("not allowed here"))
 	}
 	k := kindOf(in)

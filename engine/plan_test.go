@@ -42,13 +42,13 @@ func TestPlans(t *testing.T) {
 		{"login ends with the chain", nil, []Step{{Op: "Test.Login", Params: values{"name": "bob"}}, {Op: "Test.Who"}}, "bob"},
 		{"stored only", nil, []Step{{Op: "Test.Stored"}}, "nil"},
 	}
-	both := Op{Name: "Test.Both", Doc: "d", Run: On(func(p createParams, c *Ctx, d *storage.Doc) (*storage.Doc, error) {
+	both := Op{Name: "Test.Both", Doc: "d", Callers: Anyone, Run: On(func(p createParams, c *Ctx, d *storage.Doc) (*storage.Doc, error) {
 		if _, err := c.Tx.Create(d, "Folder", p.Name, nil); err != nil {
 			return nil, err
 		}
 		return nil, fault.Conflict.Errorf("undone")
 	})}
-	count := Op{Name: "Test.Count", Doc: "d", Effect: Reads, Run: On(func(_ none, c *Ctx, d *storage.Doc) (string, error) {
+	count := Op{Name: "Test.Count", Doc: "d", Effect: Reads, Callers: Anyone, Run: On(func(_ none, c *Ctx, d *storage.Doc) (string, error) {
 		n := 0
 		for _, err := range c.Tx.EachChild(d) {
 			if err != nil {
@@ -199,7 +199,7 @@ func TestChainsAreOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain := Op{Name: "My.Chain", Category: "Chain", Doc: "d", Effect: p.Effect(), Run: Dynamic(params, p.Signature(), func(c *Ctx, in any, _ map[string]any) (any, error) {
+	chain := Op{Name: "My.Chain", Category: "Chain", Doc: "d", Effect: p.Effect(), Callers: Anyone, Run: Dynamic(params, p.Signature(), func(c *Ctx, in any, _ map[string]any) (any, error) {
 		return p.Run(c, in)
 	})}
 	before := e.Set()

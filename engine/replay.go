@@ -13,7 +13,7 @@ import (
 func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, error) {
 	set := e.Set()
 	d, ok := set.Op(call.Op)
-	if !ok || !d.grants.allows(call.As, call.EntryPoint) {
+	if !ok || !d.Callers.allows(call.As, call.EntryPoint) {
 		return nil, set.Missing(call.Op, call.As, call.EntryPoint)
 	}
 	p, err := set.Plan(nil, "", PlanOptions{Name: call.Op})

@@ -96,7 +96,7 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 func (e *Engine) prepare(ctx context.Context, call Call) (*running, error) {
 	set := e.set.Load()
 	d, ok := set.Op(call.Op)
-	if !ok || call.As != nil && !d.grants.allows(call.As, call.EntryPoint) {
+	if !ok || call.As != nil && !d.Callers.allows(call.As, call.EntryPoint) {
 		return nil, set.Missing(call.Op, call.As, call.EntryPoint)
 	}
 	if call.Version != 0 && call.Version != d.Version {
@@ -245,7 +245,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	if r.as = call.As; tx != nil {
 		r.as = tx.Principal()
 	}
-	if r.as != call.As && r.inner == nil && !r.def.grants.allows(r.as, call.EntryPoint) {
+	if r.as != call.As && r.inner == nil && !r.def.Callers.allows(r.as, call.EntryPoint) {
 		return r.set.Missing(call.Op, r.as, call.EntryPoint)
 	}
 	c.Context, c.Tx, c.As, c.Log, c.EntryPoint, c.run = &r.end, tx, r.as, r.e.log, call.EntryPoint, r

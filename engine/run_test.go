@@ -20,7 +20,7 @@ import (
 func TestDryRunChangesNothing(t *testing.T) {
 	e := testEngine(t)
 	after := false
-	op := Op{Name: "Test.All", Doc: "d", Run: On(func(_ none, c *Ctx, _ Void) (*storage.Doc, error) {
+	op := Op{Name: "Test.All", Doc: "d", Callers: Anyone, Run: On(func(_ none, c *Ctx, _ Void) (*storage.Doc, error) {
 		c.After(func(context.Context) error { after = true; return nil })
 		if err := c.Enqueue("mail", map[string]any{"to": "bob"}); err != nil {
 			return nil, err
@@ -85,7 +85,7 @@ func TestIdempotency(t *testing.T) {
 func TestIdempotencySecret(t *testing.T) {
 	made := 0
 	e := testEngine(t, Op{
-		Name: "Test.Secret", Doc: "Makes a secret.", Secret: true,
+		Name: "Test.Secret", Doc: "Makes a secret.", Callers: Anyone, Secret: true,
 		Run: On(func(_ struct{}, _ *Ctx, _ Void) (string, error) {
 			made++
 			return "secret", nil
@@ -109,7 +109,7 @@ func TestIdempotencySecret(t *testing.T) {
 
 func TestIdempotencyInFlight(t *testing.T) {
 	started, release := make(chan bool), make(chan bool)
-	e := testEngine(t, Op{Name: "Test.Hold", Doc: "d", Run: On(func(_ none, _ *Ctx, _ Void) (Void, error) {
+	e := testEngine(t, Op{Name: "Test.Hold", Doc: "d", Callers: Anyone, Run: On(func(_ none, _ *Ctx, _ Void) (Void, error) {
 		started <- true
 		<-release
 		return Void{}, nil
@@ -134,7 +134,7 @@ func TestIdempotencyInFlight(t *testing.T) {
 
 func TestConflictsRunAgain(t *testing.T) {
 	type row struct{ N int }
-	e := testEngine(t, Op{Name: "Test.Add", Doc: "d", Run: On(func(_ none, c *Ctx, _ Void) (Void, error) {
+	e := testEngine(t, Op{Name: "Test.Add", Doc: "d", Callers: Anyone, Run: On(func(_ none, c *Ctx, _ Void) (Void, error) {
 		if _, again := c.Vars["seen"]; again {
 			return Void{}, errors.New("variables of an attempt before")
 		}
@@ -203,7 +203,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestTraces(t *testing.T) {
-	e := testEngine(t, Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Run: On(func(secretParams, *Ctx, Void) (Void, error) { return Void{}, nil })})
+	e := testEngine(t, Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(func(secretParams, *Ctx, Void) (Void, error) { return Void{}, nil })})
 	res, err := e.Run(context.Background(), Call{
 		Op: "Test.Call", As: e.System(), Trace: true, Params: map[string]any{"op": "Test.Who"}, RequestID: "r1",
 	})
@@ -270,7 +270,7 @@ func TestLoginsAndStacksOfSubContexts(t *testing.T) {
 }
 
 func TestExit(t *testing.T) {
-	e := testEngine(t, Op{Name: "Test.Exit", Doc: "d", Run: On(func(_ none, c *Ctx, d *storage.Doc) (Void, error) {
+	e := testEngine(t, Op{Name: "Test.Exit", Doc: "d", Callers: Anyone, Run: On(func(_ none, c *Ctx, d *storage.Doc) (Void, error) {
 		if _, err := c.Tx.Create(d, "Folder", "exit", nil); err != nil {
 			return Void{}, err
 		}
@@ -319,7 +319,7 @@ func TestExpressions(t *testing.T) {
 		{`Fn.exec("ls")`, "! invalid: expression:"},
 		{strings.Repeat("(", 9000) + "1" + strings.Repeat(")", 9000), "! "},
 	}
-	op := Op{Name: "Test.Eval", Doc: "d", Run: On(func(p textParams, c *Ctx, _ *storage.Doc) (any, error) {
+	op := Op{Name: "Test.Eval", Doc: "d", Callers: Anyone, Run: On(func(p textParams, c *Ctx, _ *storage.Doc) (any, error) {
 		c.SetVar("key", "dc:title")
 		return c.Eval(p.Text)
 	})}

@@ -52,12 +52,12 @@ func TestWork(t *testing.T) {
 
 // TestManyRuns has calls begin and end beside each other, while others are listed and ended.
 func TestManyRuns(t *testing.T) {
-	set, err := NewSet([]Rule{{Ops: "*", Who: Anyone, From: Everywhere}}, []Op{
-		{Name: "Test.Wait", Doc: "Waits.", Effect: Pure, Run: On(func(_ struct{}, c *Ctx, _ Void) (Void, error) {
+	set, err := NewSet([]Op{
+		{Name: "Test.Wait", Doc: "Waits.", Effect: Pure, Callers: Anyone, Run: On(func(_ struct{}, c *Ctx, _ Void) (Void, error) {
 			<-c.Done()
 			return Void{}, c.Err()
 		})},
-		{Name: "Test.Pass", Doc: "Passes.", Effect: Pure, Run: On(func(_ struct{}, _ *Ctx, _ Void) (Void, error) { return Void{}, nil })},
+		{Name: "Test.Pass", Doc: "Passes.", Effect: Pure, Callers: Anyone, Run: On(func(_ struct{}, _ *Ctx, _ Void) (Void, error) { return Void{}, nil })},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // errors show none of it.
 func TestSecretOfSteps(t *testing.T) {
 	const canary = `can"ary`
-	e := testEngine(t, Op{Name: "Test.Chain", Doc: "d", Effect: Pure, Run: Dynamic([]Param{{Name: "phrase", Type: "string", Secret: true}, {Name: "title", Type: "string"}}, nil,
+	e := testEngine(t, Op{Name: "Test.Chain", Doc: "d", Effect: Pure, Callers: Anyone, Run: Dynamic([]Param{{Name: "phrase", Type: "string", Secret: true}, {Name: "title", Type: "string"}}, nil,
 		func(c *Ctx, _ any, params map[string]any) (any, error) {
 			phrase, _ := params["phrase"].(string)
 			if _, err := c.Call("Test.Secret", "as input "+phrase, map[string]any{"phrase": "other", "map": map[string]any{"shown": "told " + phrase}}); err != nil {
@@ -24,7 +24,7 @@ func TestSecretOfSteps(t *testing.T) {
 			}
 			return []any{phrase, "end"}, nil
 		})},
-		Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Secret: true, Run: On(func(p secretParams, _ *Ctx, in string) (string, error) { return "made", nil })})
+		Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Callers: Anyone, Secret: true, Run: On(func(p secretParams, _ *Ctx, in string) (string, error) { return "made", nil })})
 	for _, c := range []struct {
 		title  string
 		record bool
@@ -50,7 +50,7 @@ func TestSecretOfSteps(t *testing.T) {
 
 // TestSecretSchema looks at what is told of a secret parameter.
 func TestSecretSchema(t *testing.T) {
-	set := testSet(t, Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Run: On(func(secretParams, *Ctx, Void) (Void, error) { return Void{}, nil })})
+	set := testSet(t, Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(func(secretParams, *Ctx, Void) (Void, error) { return Void{}, nil })})
 	raw, err := set.Schema("Test.Secret")
 	if err != nil || !strings.Contains(string(raw), `"phrase":{"type":"string","format":"password","description":"A secret.","writeOnly":true}`) || strings.Count(string(raw), "writeOnly") != 1 {
 		t.Errorf("%s, %v", raw, err)

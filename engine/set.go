@@ -14,8 +14,7 @@ import (
 // Def is an operation in a set, with what was compiled from it.
 type Def struct {
 	Op
-	table  *table
-	grants grants
+	table *table
 	// by is the function for an input of each kind; nil if there is none.
 	by [kinds]*variant
 	// direct is the same where the input needs neither a look inside nor a conversion.
@@ -30,8 +29,7 @@ func (d *Def) Params() []Param { return d.table.ordered() }
 
 // Set is the operations that exist: immutable, so that a call keeps the set it began with.
 type Set struct {
-	rules   []Rule
-	base    map[string]*Def // what NewSet was given, by name and alias
+	base    map[string]*Def // what NewSet and Extend were given, by name and alias
 	ops     map[string]*Def // what exists now
 	names   []string
 	stamp   *stamp
@@ -43,21 +41,15 @@ type stamp struct{ _ byte }
 
 // NewSet makes a set. Everything wrong with an operation is an error here, not when it is
 // called: names that stand twice, what is not documented, functions with different
-// parameters, and operations that no rule lets anyone call.
-func NewSet(rules []Rule, ops ...[]Op) (*Set, error) {
-	s := &Set{rules: rules, ops: map[string]*Def{}, stamp: &stamp{}}
+// parameters, and operations that nobody may call.
+func NewSet(ops ...[]Op) (*Set, error) {
+	s := &Set{ops: map[string]*Def{}, stamp: &stamp{}}
 	var errs []error
 	for _, family := range ops {
 		for i := range family {
 			d, err := s.compile(family[i])
 			if err == nil {
 				err = s.add(d)
-			}
-			if err == nil {
-				var covered bool
-				if d.grants, covered = grantsFor(rules, d.Name); !covered {
-					err = errors.New("no rule defines who may call it")
-				}
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("operation %q: %w", family[i].Name, err))
@@ -71,9 +63,10 @@ func NewSet(rules []Rule, ops ...[]Op) (*Set, error) {
 
 // With returns a copy of the set with operations added or replaced, and others removed; what
 // one of those had replaced is there again.
-// Operations added here may be called by everyone unless a rule names them.
+// An operation of a text need not say who may call it: by default those who may call the one that it
+// replaces and that would be there again, and otherwise everyone.
 func (s *Set) With(ops []Op, remove ...string) (*Set, error) {
-	n := &Set{rules: s.rules, base: s.base, ops: maps.Clone(s.ops), stamp: &stamp{}}
+	n := &Set{base: s.base, ops: maps.Clone(s.ops), stamp: &stamp{}}
 	var errs []error
 	for _, name := range remove {
 		n.remove(name)
@@ -84,16 +77,12 @@ func (s *Set) With(ops []Op, remove ...string) (*Set, error) {
 		}
 	}
 	for i := range ops {
-		d, err := n.compile(ops[i])
+		d, err := n.compile(n.withCallers(ops[i]))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("operation %q: %w", ops[i].Name, err))
 			continue
 		}
 		n.remove(d.Name)
-		var covered bool
-		if d.grants, covered = grantsFor(s.rules, d.Name); !covered {
-			d.grants = everyone
-		}
 		if err := n.add(d); err != nil {
 			errs = append(errs, fmt.Errorf("operation %q: %w", d.Name, err))
 		}
@@ -103,6 +92,27 @@ func (s *Set) With(ops []Op, remove ...string) (*Set, error) {
 	}
 	n.index()
 	return n, nil
+}
+
+// Extend returns a copy of the set with operations that every server has and that are made of texts: one that With
+// replaces is there again when that is removed.
+func (s *Set) Extend(ops []Op) (*Set, error) {
+	n, err := s.With(ops)
+	if err == nil {
+		n.base = n.ops
+	}
+	return n, err
+}
+
+// withCallers returns an operation that With was given with those who may call it.
+func (s *Set) withCallers(op Op) Op {
+	if op.Callers == (Callers{}) {
+		op.Callers = Anyone
+		if d, ok := s.base[op.Name]; ok {
+			op.Callers = d.Callers
+		}
+	}
+	return op
 }
 
 func (s *Set) remove(name string) {
@@ -176,6 +186,8 @@ func (op *Op) check() error {
 		return errors.New("no documentation")
 	case len(op.Run.variants) == 0:
 		return errors.New("no function")
+	case op.Callers == Callers{}:
+		return errors.New("no callers: nobody may call it")
 	case op.Deprecated != Deprecation{} && !dated(op.Deprecated):
 		return fmt.Errorf("deprecated since %q, which is not a date", op.Deprecated.Since)
 	case op.Run.mixed:
@@ -209,7 +221,7 @@ func (s *Set) Same(o *Set) bool { return o != nil && s.stamp == o.stamp }
 // Allowed reports whether a principal may call an operation from an entry point.
 func (s *Set) Allowed(name string, p *Principal, from EntryPoint) bool {
 	d, ok := s.Op(name)
-	return ok && d.grants.allows(p, from)
+	return ok && d.Callers.allows(p, from)
 }
 
 // Accepts returns an error unless an operation of the name exists and takes an input of the type that a word names.

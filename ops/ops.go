@@ -1,6 +1,5 @@
-// Package ops is the table of the operation families and of who may call them. Each family
-// is a package below it; adding one is a line here. The deck family stands beside it in
-// package decks.
+// Package ops is the table of the operation families. Each family is a package below it; adding
+// one is a line here. The deck family stands beside it in package decks.
 package ops
 
 import (

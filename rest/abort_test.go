@@ -33,10 +33,10 @@ func twoFiles(none, *engine.Ctx, engine.Void) (engine.Blobs, error) {
 // TestBrokenOff: a client that pauses for too long finds that its answer is incomplete, with and without a length.
 func TestBrokenOff(t *testing.T) {
 	ops := append([]engine.Op{
-		{Name: "Test.File", Doc: "Returns a file.", Effect: engine.Pure, Run: engine.On(oneFile)},
-		{Name: "Test.Files", Doc: "Returns files.", Effect: engine.Pure, Run: engine.On(twoFiles)},
+		{Name: "Test.File", Doc: "Returns a file.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(oneFile)},
+		{Name: "Test.Files", Doc: "Returns files.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(twoFiles)},
 	}, testOps...)
-	s := resttest.Start(t, resttest.Config{Ops: ops, Rules: testRules, Rest: func(c *rest.Config) { c.Limits.Stall = 200 * time.Millisecond }})
+	s := resttest.Start(t, resttest.Config{Ops: ops, Rest: func(c *rest.Config) { c.Limits.Stall = 200 * time.Millisecond }})
 	for _, op := range []string{"Test.File", "Test.Files"} {
 		t.Run(op, func(t *testing.T) {
 			c := dial(t, s, "127.0.0.1")
@@ -95,8 +95,8 @@ func panicAt(p layer, c *engine.Ctx, _ engine.Void) (any, error) {
 // TestPanics has every layer of a call panic, in many requests at once and while garbage is collected all the time. All
 // are answered, what was begun is rolled back, and the server goes on.
 func TestPanics(t *testing.T) {
-	ops := append([]engine.Op{{Name: "Test.PanicAt", Doc: "Panics.", Effect: engine.Writes, Run: engine.On(panicAt)}}, testOps...)
-	s := resttest.Start(t, resttest.Config{Ops: ops, Rules: testRules})
+	ops := append([]engine.Op{{Name: "Test.PanicAt", Doc: "Panics.", Effect: engine.Writes, Callers: engine.Anyone, Run: engine.On(panicAt)}}, testOps...)
+	s := resttest.Start(t, resttest.Config{Ops: ops})
 	over := make(chan struct{})
 	var collecting, asking sync.WaitGroup
 	collecting.Go(func() {

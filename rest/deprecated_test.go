@@ -13,9 +13,9 @@ import (
 // the reference tell.
 func TestDeprecated(t *testing.T) {
 	old := func(name, instead string) engine.Op {
-		return engine.Op{Name: name, Doc: "d", Effect: engine.Pure, Run: engine.On(echo), Deprecated: engine.Deprecation{Since: "2026-03-01", Instead: instead}}
+		return engine.Op{Name: name, Doc: "d", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(echo), Deprecated: engine.Deprecation{Since: "2026-03-01", Instead: instead}}
 	}
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(testOps, []engine.Op{old("Test.Old", "Test.Echo"), old("Test.Older", "")}), Rules: testRules})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(testOps, []engine.Op{old("Test.Old", "Test.Echo"), old("Test.Older", "")})})
 	link := func(name string) string {
 		return `</site/automation/doc#op-` + name + `>; rel="deprecation"; type="text/html"`
 	}

@@ -68,7 +68,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := resttest.Start(t, resttest.Config{
-				Ops: append(testOps, link), Rules: testRules,
+				Ops:    append(testOps, link),
 				Beside: []string{"other"},
 				Storage: func(c *storage.Config) {
 					c.Types, c.Clock, c.Owners = types, ticking(), append(slices.Clip(c.Owners), record.Use(directories))
@@ -89,6 +89,7 @@ func TestWire(t *testing.T) {
 // link returns an object with an address.
 var link = engine.Op{
 	Name: "Test.Link", Doc: "Returns an address.", Effect: engine.Pure,
+	Callers: engine.Anyone,
 	Run: engine.On(func(p text, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		return map[string]any{"url": p.Value, "more": "x"}, nil
 	}),

@@ -27,10 +27,10 @@ func failing(t *testing.T, broken *atomic.Bool, change func(*engine.Limits), clo
 		name, _ := c.Vars["more"].(string)
 		return c.As.Name + " " + p.Value + " " + in.Path() + " " + name + " " + c.Engine().Repo().Name(), nil
 	}
-	ops := append(testOps[:len(testOps):len(testOps)], engine.Op{Name: "Test.Who", Doc: "Says who.", Effect: engine.Reads, Run: engine.On(who)},
-		engine.Op{Name: "Test.Phrase", Doc: "Refuses a phrase.", Effect: engine.Pure, Run: engine.On(phraseParams.run)})
+	ops := append(testOps[:len(testOps):len(testOps)], engine.Op{Name: "Test.Who", Doc: "Says who.", Effect: engine.Reads, Callers: engine.Anyone, Run: engine.On(who)},
+		engine.Op{Name: "Test.Phrase", Doc: "Refuses a phrase.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(phraseParams.run)})
 	s := resttest.Start(t, resttest.Config{
-		Ops: ops, Rules: testRules, Beside: []string{"beside"},
+		Ops: ops, Beside: []string{"beside"},
 		Engine: func(c *engine.Config) {
 			if change != nil {
 				change(&c.Limits)

@@ -18,8 +18,8 @@ import (
 
 // fileOps give files back.
 var fileOps = []engine.Op{
-	{Name: "Test.Blob", Doc: "Returns its input.", Effect: engine.Pure, Run: engine.On(sameBlob)},
-	{Name: "Test.Blobs", Doc: "Returns its input as often as asked.", Effect: engine.Pure, Run: engine.On(manyBlobs)},
+	{Name: "Test.Blob", Doc: "Returns its input.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(sameBlob)},
+	{Name: "Test.Blobs", Doc: "Returns its input as often as asked.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(manyBlobs)},
 }
 
 func sameBlob(_ none, _ *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return b, nil }
@@ -39,7 +39,7 @@ func manyBlobs(p times, _ *engine.Ctx, b *engine.Blob) (engine.Blobs, error) {
 func startFiles(t testing.TB) *resttest.Server {
 	t.Helper()
 	return resttest.Start(t, resttest.Config{
-		Ops: append(fileOps, testOps...), Rules: testRules,
+		Ops:     append(fileOps, testOps...),
 		Storage: func(c *storage.Config) { c.Limits.BlobSize = 1 << 20 },
 	})
 }

@@ -19,7 +19,7 @@ import (
 // may read it and as somebody who may not: it is that document or none, and no answer tells
 // what the server is made of.
 func TestPaths(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	s.User("eve")
 	for _, name := range []string{"open", "closed"} {
 		s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"`+name+`"}`)
@@ -74,7 +74,7 @@ func TestKeysAreNotSaid(t *testing.T) {
 	var log bytes.Buffer
 	logs := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := resttest.Start(t, resttest.Config{
-		Ops: append(decks.Ops, testOps...), Rules: testRules, Repo: decks.Listen,
+		Ops: append(decks.Ops, testOps...), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Limits.Rate, c.Log, c.Access = -1, logs, logs },
 	})
 	s.User("alice")

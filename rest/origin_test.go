@@ -24,10 +24,11 @@ func counted(t *testing.T) (s *resttest.Server, runs *atomic.Int64) {
 	runs = new(atomic.Int64)
 	count := engine.Op{
 		Name: "Test.Count", Doc: "Counts.", Effect: engine.Pure,
-		Run: engine.On(func(none, *engine.Ctx, engine.Void) (string, error) { runs.Add(1); return "ran", nil }),
+		Callers: engine.Anyone,
+		Run:     engine.On(func(none, *engine.Ctx, engine.Void) (string, error) { runs.Add(1); return "ran", nil }),
 	}
 	s = resttest.Start(t, resttest.Config{
-		Ops: append([]engine.Op{count}, decks.Ops...), Repo: decks.Listen, Rules: testRules,
+		Ops: append([]engine.Op{count}, decks.Ops...), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Limits.Rate, c.Origins = -1, []string{"https://app.example.org"} },
 	})
 	s.User("alice")

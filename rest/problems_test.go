@@ -19,6 +19,7 @@ import (
 func TestProblems(t *testing.T) {
 	fail := engine.Op{
 		Name: "Test.Fail", Doc: "Fails as it is told to.", Effect: engine.Pure,
+		Callers: engine.Anyone,
 		Run: engine.On(func(p text, _ *engine.Ctx, _ engine.Void) (string, error) {
 			kind, code, _ := strings.Cut(p.Value, " ")
 			for k := range fault.Kinds() {
@@ -30,7 +31,7 @@ func TestProblems(t *testing.T) {
 		}),
 	}
 	s := resttest.Start(t, resttest.Config{
-		Ops: []engine.Op{fail}, Rules: testRules,
+		Ops:  []engine.Op{fail},
 		Rest: func(c *rest.Config) { c.Base = "https://example.org/behind/nuxeo/" },
 	})
 	page := s.Do("GET", "/docs/problems", "", "as", "").Text

@@ -55,7 +55,7 @@ func TestBatchReferences(t *testing.T) {
 
 // TestBatchNoReference has requests refer to what is not there: each is told, and nothing is done.
 func TestBatchNoReference(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules, Rest: func(c *rest.Config) { c.Limits.JSON = 4096 }})
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Rest: func(c *rest.Config) { c.Limits.JSON = 4096 }})
 	create := named("create", request("POST", workspaces, batchFolder))
 	long := strings.Repeat("{$create#/uid}", 200)
 	for _, c := range []struct {

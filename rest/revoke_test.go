@@ -37,7 +37,7 @@ type late struct {
 func newEnding(t *testing.T) *ending {
 	t.Helper()
 	e := &ending{t: t, entered: make(chan struct{}, 100), goOn: make(chan struct{})}
-	waits := engine.Op{Name: "Test.Late", Doc: "Makes a document and waits.", Run: engine.On(func(p late, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	waits := engine.Op{Name: "Test.Late", Doc: "Makes a document and waits.", Callers: engine.Anyone, Run: engine.On(func(p late, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 		folder, err := c.Tx.Doc(p.Folder)
 		if err == nil {
 			_, err = c.Tx.Create(folder, "File", "late", nil)
@@ -53,7 +53,7 @@ func newEnding(t *testing.T) *ending {
 		return engine.Void{}, nil
 	})}
 	e.Server = resttest.Start(t, resttest.Config{
-		Ops: append([]engine.Op{waits}, decks.Ops...), Repo: decks.Listen, Rules: testRules,
+		Ops: append([]engine.Op{waits}, decks.Ops...), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
 	e.update(func(tx *storage.Tx) error {

@@ -19,9 +19,9 @@ import (
 
 // stuckOps are operations that go on until they are ended.
 var stuckOps = append(slices.Clip(testOps),
-	engine.Op{Name: "Test.Linger", Doc: "Makes a document and waits.", Run: engine.On(linger)},
-	engine.Op{Name: "Test.Hang", Doc: "Waits with a document.", Run: engine.On(hang)},
-	engine.Op{Name: "Test.Search", Doc: "Queries without end.", Effect: engine.Reads, Run: engine.On(searchOn)},
+	engine.Op{Name: "Test.Linger", Doc: "Makes a document and waits.", Callers: engine.Anyone, Run: engine.On(linger)},
+	engine.Op{Name: "Test.Hang", Doc: "Waits with a document.", Callers: engine.Anyone, Run: engine.On(hang)},
+	engine.Op{Name: "Test.Search", Doc: "Queries without end.", Effect: engine.Reads, Callers: engine.Anyone, Run: engine.On(searchOn)},
 )
 
 func linger(p text, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
@@ -51,7 +51,7 @@ func searchOn(_ none, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 
 func startStuck(t *testing.T) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops), Repo: decks.Listen, Rules: testRules, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops), Repo: decks.Listen, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
 	s.User("alice")
 	s.User("bob")
 	err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {

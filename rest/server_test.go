@@ -16,14 +16,12 @@ import (
 
 // Operations that only tests have.
 var testOps = []engine.Op{
-	{Name: "Test.Nothing", Doc: "Does nothing.", Effect: engine.Pure, Run: engine.On(nothing)},
-	{Name: "Test.Panic", Doc: "Panics.", Effect: engine.Pure, Run: engine.On(explode)},
-	{Name: "Test.Echo", Doc: "Returns its parameter.", Effect: engine.Pure, Run: engine.On(echo)},
-	{Name: "Test.Wait", Doc: "Waits.", Effect: engine.Pure, Run: engine.On(wait)},
-	{Name: "Test.Fail", Doc: "Fails.", Effect: engine.Pure, Aliases: []string{"Test.Broken"}, Run: engine.On(fail)},
+	{Name: "Test.Nothing", Doc: "Does nothing.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(nothing)},
+	{Name: "Test.Panic", Doc: "Panics.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(explode)},
+	{Name: "Test.Echo", Doc: "Returns its parameter.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(echo)},
+	{Name: "Test.Wait", Doc: "Waits.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(wait)},
+	{Name: "Test.Fail", Doc: "Fails.", Effect: engine.Pure, Callers: engine.Anyone, Aliases: []string{"Test.Broken"}, Run: engine.On(fail)},
 }
-
-var testRules = []engine.Rule{{Ops: "Test.*", Who: engine.Anyone, From: engine.Everywhere}}
 
 type none struct{}
 
@@ -65,7 +63,7 @@ func fail(p kind, _ *engine.Ctx, _ engine.Void) (engine.Void, error) {
 
 func start(t testing.TB) *resttest.Server {
 	t.Helper()
-	return resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules})
+	return resttest.Start(t, resttest.Config{Ops: testOps})
 }
 
 const document = `{"entity-type":"document","type":"File","name":%q,"properties":{"dc:title":"hello"}}`
@@ -316,7 +314,7 @@ func TestSignIn(t *testing.T) {
 }
 
 func TestForeignPages(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules, Rest: func(c *rest.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Rest: func(c *rest.Config) {
 		c.Origins = []string{"https://app.example.org"}
 	}})
 	cases := []struct {

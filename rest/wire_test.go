@@ -78,7 +78,7 @@ func TestRegistry(t *testing.T) {
 }
 
 func TestRequestLimits(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules, Rest: func(c *rest.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Rest: func(c *rest.Config) {
 		c.Limits.Body, c.Limits.UserRuns = 100*time.Millisecond, 1
 	}})
 	slow, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -186,7 +186,7 @@ func raw(t *testing.T, s *resttest.Server, path string) (status int, body string
 }
 
 func TestOwnPrincipal(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules})
+	s := resttest.Start(t, resttest.Config{Ops: testOps})
 	h := server.New(rest.Config{Engine: s.Engine, As: s.Repo.System(), Log: slog.New(slog.DiscardHandler)})
 	defer h.Close()
 	w := httptest.NewRecorder()

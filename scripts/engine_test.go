@@ -48,7 +48,7 @@ func newWorld(t testing.TB, o Options) *world {
 		t.Fatal(err)
 	}
 	r := New(o)
-	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), r.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), r.Ops())...)
 	if err != nil {
 		t.Fatal(err)
 	}

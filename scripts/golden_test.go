@@ -39,14 +39,14 @@ func (noParams) page(*engine.Ctx, engine.Void) (*engine.Page, error) { return &e
 
 // TestGoldenTypes holds the typings of a set with every type word.
 func TestGoldenTypes(t *testing.T) {
-	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, []engine.Op{
+	set, err := engine.NewSet([]engine.Op{
 		{
-			Name: "Test.Every", Aliases: []string{"Every"}, Doc: "Takes everything.", Since: "1.0",
+			Name: "Test.Every", Aliases: []string{"Every"}, Doc: "Takes everything.", Callers: engine.Anyone, Since: "1.0",
 			Run: engine.Overload(engine.Each(everyParams.doc), engine.On(everyParams.blob), engine.On(everyParams.void)),
 		},
-		{Name: "Test.Delete", Aliases: []string{"Test.delete"}, Doc: "Has a reserved word for a name.", Run: engine.On(noParams.doc)},
-		{Name: "Test.Deep.Down-Here (X)", Doc: "Has a name that JavaScript cannot write.", Run: engine.On(noParams.page)},
-		{Name: "Test.Deep", Doc: "Is an operation and a space.", Run: engine.On(noParams.page)},
+		{Name: "Test.Delete", Aliases: []string{"Test.delete"}, Doc: "Has a reserved word for a name.", Callers: engine.Anyone, Run: engine.On(noParams.doc)},
+		{Name: "Test.Deep.Down-Here (X)", Doc: "Has a name that JavaScript cannot write.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
+		{Name: "Test.Deep", Doc: "Is an operation and a space.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -20,20 +20,23 @@ func (r *Runner) Ops() []engine.Op {
 	return append(r.kind().Ops(),
 		engine.Op{
 			Name: "RunInputScript", Aliases: []string{"Context.RunInputScript"}, Label: "Run Input Script", Category: "Scripting", SetsAny: true,
-			Doc: "Runs the input file as JavaScript, in a separate process, and returns its result as a text file called result, or nothing if there is no result.",
-			Run: engine.On(func(p inputScriptParams, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return p.run(r, c, b) }),
+			Doc:     "Runs the input file as JavaScript, in a separate process, and returns its result as a text file called result, or nothing if there is no result.",
+			Callers: engine.Scripters,
+			Run:     engine.On(func(p inputScriptParams, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return p.run(r, c, b) }),
 		},
 		engine.Op{
 			Name: "RunScript", Aliases: []string{"Context.RunScript"}, Label: "Run Script", Category: "Scripting", SetsAny: true,
-			Doc: "Runs JavaScript, in a separate process, for its side effects, and returns the input.",
+			Doc:     "Runs JavaScript, in a separate process, for its side effects, and returns the input.",
+			Callers: engine.Scripters,
 			Run: engine.On(func(p scriptParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 				return engine.Void{}, p.run(r, c)
 			}),
 		},
 		engine.Op{
 			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
-			Doc: "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
-			Run: engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return typesFile(c) }),
+			Doc:     "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
+			Callers: engine.Admins.From(engine.Direct),
+			Run:     engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return typesFile(c) }),
 		},
 	)
 }

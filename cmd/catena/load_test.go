@@ -140,8 +140,8 @@ func (x *bench) prepare(b *testing.B, a *app) {
 	b.Helper()
 	err := a.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
 		return s.With([]engine.Op{
-			{Name: "Bench.Noop", Doc: "Passes its input on.", Effect: engine.Pure, Run: engine.On(func(p noop, c *engine.Ctx, in string) (string, error) { return p.run(c, in) })},
-			{Name: "Bench.Dot", Doc: "Appends a full stop.", Effect: engine.Pure, Run: engine.On(func(p dot, c *engine.Ctx, in string) (string, error) { return p.run(c, in) })},
+			{Name: "Bench.Noop", Doc: "Passes its input on.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(func(p noop, c *engine.Ctx, in string) (string, error) { return p.run(c, in) })},
+			{Name: "Bench.Dot", Doc: "Appends a full stop.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(func(p dot, c *engine.Ctx, in string) (string, error) { return p.run(c, in) })},
 		})
 	})
 	if err != nil {
@@ -438,4 +438,4 @@ func (p fill) run(c *engine.Ctx, _ engine.Void) ([]string, error) {
 	return ids, nil
 }
 
-var fillOp = engine.Op{Name: "Bench.Fill", Doc: "Makes many documents.", Run: engine.On(fill.run)}
+var fillOp = engine.Op{Name: "Bench.Fill", Doc: "Makes many documents.", Callers: engine.Anyone, Run: engine.On(fill.run)}

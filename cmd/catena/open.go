@@ -233,7 +233,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.listeners.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(ops.Rules, append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops())...)
+	set, err := engine.NewSet(append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops())...)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func BenchmarkScripts(b *testing.B) {
 	x.prepare(b, a)
 	x.fillCatena(b, a, 100)
 	err = a.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
-		return s.With([]engine.Op{{Name: "Bench.Call", Doc: "Passes its input on.", Effect: engine.Pure, Run: engine.On(numberedNoop.run)}})
+		return s.With([]engine.Op{{Name: "Bench.Call", Doc: "Passes its input on.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(numberedNoop.run)}})
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -18,7 +18,8 @@ var createExport = engine.Op{
 	Name: "Deck.CreateExport", Label: "Create Deck Export", Category: deck.Category,
 	Doc: "Starts an export of the current state of one of the caller's decks to a file, and returns the pending export. " +
 		"Deck.GetExport returns its status. A user can start at most 10 exports in an hour.",
-	Run: engine.On(createExportParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(createExportParams.run),
 }
 
 type createExportParams struct {

@@ -8,6 +8,7 @@ import (
 
 var downloadExport = engine.Op{
 	Name: "Deck.DownloadExport", Label: "Download Deck Export", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns the file of an export for the address returned by Deck.GetExport, without signing in. It fails " +
 		"if the address has expired, the deck is in the trash or no longer readable by its owner, or the API key that requested the address was revoked.",
 	Run: engine.On(downloadExportParams.run),

@@ -19,6 +19,7 @@ var Ops = []engine.Op{
 
 var getExport = engine.Op{
 	Name: "Deck.GetExport", Label: "Get Deck Export", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns an export of one of the caller's decks. A completed export has an address from which the file can be downloaded without " +
 		"signing in, for 24 hours unless configured otherwise; reading the export again returns a new one.",
 	Run: engine.On(getExportParams.run),

@@ -9,8 +9,9 @@ import (
 
 var getExportFile = engine.Op{
 	Name: "Deck.GetExportFile", Label: "File of Deck Export", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the file of a completed export of one of the caller's decks, for the following steps of a chain.",
-	Run: engine.On(getExportFileParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns the file of a completed export of one of the caller's decks, for the following steps of a chain.",
+	Run:     engine.On(getExportFileParams.run),
 }
 
 type getExportFileParams struct {

@@ -7,8 +7,9 @@ import (
 
 var listExports = engine.Op{
 	Name: "Deck.ListExports", Label: "List Deck Exports", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the exports of one of the caller's decks that are still stored, newest first.",
-	Run: engine.On(listExportsParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns the exports of one of the caller's decks that are still stored, newest first.",
+	Run:     engine.On(listExportsParams.run),
 }
 
 type listExportsParams struct {

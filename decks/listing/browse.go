@@ -14,6 +14,7 @@ import (
 
 var browse = engine.Op{
 	Name: "Deck.Browse", Label: "Browse Decks", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns a page of a user's decks as cards for an overview page, newest first: all of the caller's own decks, or the public " +
 		"decks of another user. It fails if that user has no public decks. Member more of meta says whether there are more.",
 	Run: engine.On(browseParams.run),

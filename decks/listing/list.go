@@ -22,8 +22,9 @@ var Ops = []engine.Op{
 
 var list = engine.Op{
 	Name: "Deck.List", Label: "List Decks", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the caller's decks as summaries, newest first.",
-	Run: engine.On(listParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns a page of the caller's decks as summaries, newest first.",
+	Run:     engine.On(listParams.run),
 }
 
 type listParams struct {

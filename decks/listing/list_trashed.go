@@ -8,8 +8,9 @@ import (
 
 var listTrashed = engine.Op{
 	Name: "Deck.ListTrashed", Label: "List Trashed Decks", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the caller's decks in the trash, most recently trashed first.",
-	Run: engine.On(listTrashedParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns a page of the caller's decks in the trash, most recently trashed first.",
+	Run:     engine.On(listTrashedParams.run),
 }
 
 type listTrashedParams struct {

@@ -12,8 +12,9 @@ import (
 
 var createShareLink = engine.Op{
 	Name: "Deck.CreateShareLink", Label: "Create Share Link", Category: deck.Category, Secret: true,
-	Doc: "Creates a private link to one of the caller's decks; everyone who has the link may see the deck. The password is not shown again.",
-	Run: engine.On(createShareLinkParams.run),
+	Doc:     "Creates a private link to one of the caller's decks; everyone who has the link may see the deck. The password is not shown again.",
+	Callers: engine.Anyone,
+	Run:     engine.On(createShareLinkParams.run),
 }
 
 type createShareLinkParams struct {

@@ -7,8 +7,9 @@ import (
 
 var listShareLinks = engine.Op{
 	Name: "Deck.ListShareLinks", Label: "List Share Links", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns all private links to one of the caller's decks, newest first.",
-	Run: engine.On(listShareLinksParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns all private links to one of the caller's decks, newest first.",
+	Run:     engine.On(listShareLinksParams.run),
 }
 
 type listShareLinksParams struct {

@@ -11,8 +11,9 @@ import (
 
 var listShareViews = engine.Op{
 	Name: "Deck.ListShareViews", Label: "List Share Link Views", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the latest views of one of the caller's decks through a private link, latest first. The last 1,000 are kept.",
-	Run: engine.On(listShareViewsParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns a page of the latest views of one of the caller's decks through a private link, latest first. The last 1,000 are kept.",
+	Run:     engine.On(listShareViewsParams.run),
 }
 
 type listShareViewsParams struct {
@@ -42,8 +43,9 @@ func (p listShareViewsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any,
 
 var listNotices = engine.Op{
 	Name: "Deck.ListNotices", Label: "List Deck Notices", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the caller's notices about share links that were viewed for the first time, latest first. The last 1,000 are kept.",
-	Run: engine.On(listNoticesParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns a page of the caller's notices about share links that were viewed for the first time, latest first. The last 1,000 are kept.",
+	Run:     engine.On(listNoticesParams.run),
 }
 
 type listNoticesParams struct{ deck.Paging }

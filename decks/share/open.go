@@ -17,7 +17,8 @@ var openShare = engine.Op{
 		"missing or wrong, the result has no data but locked: password_required, wrong_password or too_many_tries with retry_after " +
 		"in seconds; after a correct password it has a pass that may be used instead. An expired link fails with code link_expired; " +
 		"a revoked one does not exist.",
-	Run: engine.On(openShareParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(openShareParams.run),
 }
 
 type openShareParams struct {

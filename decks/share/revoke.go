@@ -8,8 +8,9 @@ import (
 
 var revokeShareLink = engine.Op{
 	Name: "Deck.RevokeShareLink", Label: "Revoke Share Link", Category: deck.Category,
-	Doc: "Revokes a private link to one of the caller's decks, immediately and permanently.",
-	Run: engine.On(revokeShareLinkParams.run),
+	Doc:     "Revokes a private link to one of the caller's decks, immediately and permanently.",
+	Callers: engine.Anyone,
+	Run:     engine.On(revokeShareLinkParams.run),
 }
 
 type revokeShareLinkParams struct {

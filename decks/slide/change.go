@@ -7,8 +7,9 @@ import (
 
 var updateSlide = engine.Op{
 	Name: "Deck.UpdateSlide", Label: "Update Slide of Deck", Category: deck.Category,
-	Doc: "Replaces the HTML of a slide of one of the caller's decks and returns the stored slide. Other slides are unchanged.",
-	Run: engine.On(updateSlideParams.run),
+	Doc:     "Replaces the HTML of a slide of one of the caller's decks and returns the stored slide. Other slides are unchanged.",
+	Callers: engine.Anyone,
+	Run:     engine.On(updateSlideParams.run),
 }
 
 type updateSlideParams struct {
@@ -30,8 +31,9 @@ func (p updateSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 
 var insertSlide = engine.Op{
 	Name: "Deck.InsertSlide", Label: "Insert Slide into Deck", Category: deck.Category,
-	Doc: "Inserts a slide into one of the caller's decks, by default at the end, and returns the stored slide with its number.",
-	Run: engine.On(insertSlideParams.run),
+	Doc:     "Inserts a slide into one of the caller's decks, by default at the end, and returns the stored slide with its number.",
+	Callers: engine.Anyone,
+	Run:     engine.On(insertSlideParams.run),
 }
 
 type insertSlideParams struct {
@@ -59,7 +61,8 @@ var moveSlide = engine.Op{
 	Name: "Deck.MoveSlide", Label: "Move Slide of Deck", Category: deck.Category,
 	Doc: "Moves a slide of one of the caller's decks after another one, or to the end, and returns it with its new number. The parameters use the numbers " +
 		"before the move.",
-	Run: engine.On(moveSlideParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(moveSlideParams.run),
 }
 
 type moveSlideParams struct {
@@ -85,8 +88,9 @@ func (p moveSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 
 var removeSlide = engine.Op{
 	Name: "Deck.RemoveSlide", Label: "Remove Slide from Deck", Category: deck.Category,
-	Doc: "Removes a slide from one of the caller's decks and returns the number of remaining slides. Older versions of the deck still contain it.",
-	Run: engine.On(removeSlideParams.run),
+	Doc:     "Removes a slide from one of the caller's decks and returns the number of remaining slides. Older versions of the deck still contain it.",
+	Callers: engine.Anyone,
+	Run:     engine.On(removeSlideParams.run),
 }
 
 type removeSlideParams struct {

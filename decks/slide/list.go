@@ -20,6 +20,7 @@ var Ops = []engine.Op{
 
 var listSlides = engine.Op{
 	Name: "Deck.ListSlides", Label: "List Slides of Deck", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns the slides of one of the caller's decks in order, without their HTML: the number that names each, its column from the left " +
 		"and its row downwards in a stack, its heading or first words, its size in bytes, and whether it has speaker notes.",
 	Run: engine.On(listSlidesParams.run),
@@ -45,8 +46,9 @@ func (p listSlidesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 
 var getSlide = engine.Op{
 	Name: "Deck.GetSlide", Label: "Get Slide of Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a slide of one of the caller's decks with its HTML: one section element. Use it to change a long deck slide by slide.",
-	Run: engine.On(getSlideParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns a slide of one of the caller's decks with its HTML: one section element. Use it to change a long deck slide by slide.",
+	Run:     engine.On(getSlideParams.run),
 }
 
 type getSlideParams struct {

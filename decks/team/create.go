@@ -10,8 +10,9 @@ import (
 
 var createTeam = engine.Op{
 	Name: "Team.Create", Label: "Create Team", Category: deck.Category,
-	Doc: "Creates a team, together with the group of its members for sharing decks.",
-	Run: engine.On(createTeamParams.run),
+	Doc:     "Creates a team, together with the group of its members for sharing decks.",
+	Callers: engine.Admins,
+	Run:     engine.On(createTeamParams.run),
 }
 
 type createTeamParams struct {

@@ -10,6 +10,7 @@ import (
 
 var listTeamDecks = engine.Op{
 	Name: "Deck.ListTeam", Label: "List Team Decks", Category: deck.Category, Effect: engine.Reads,
+	Callers: engine.Anyone,
 	Doc: "Returns a page of the decks of the caller's team that are visible to the team or to everybody, newest first. The caller must " +
 		"be the team's owner or an admin.",
 	Run: engine.On(listTeamDecksParams.run),
@@ -56,8 +57,9 @@ func teamRow(c *engine.Ctx, v deck.View, d *storage.Doc, in field.Revision, summ
 
 var getTeamDeck = engine.Op{
 	Name: "Deck.GetTeam", Label: "Get Team Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns one of the decks of the caller's team that are visible to the team or to everybody. The caller must be the team's owner or an admin.",
-	Run: engine.On(getTeamDeckParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns one of the decks of the caller's team that are visible to the team or to everybody. The caller must be the team's owner or an admin.",
+	Run:     engine.On(getTeamDeckParams.run),
 }
 
 type getTeamDeckParams struct {

@@ -9,8 +9,9 @@ import (
 
 var getTeam = engine.Op{
 	Name: "Team.Get", Label: "Get Team", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a team with its members, for its owner, its admins and administrators.",
-	Run: engine.On(getTeamParams.run),
+	Callers: engine.Anyone,
+	Doc:     "Returns a team with its members, for its owner, its admins and administrators.",
+	Run:     engine.On(getTeamParams.run),
 }
 
 type getTeamParams struct {
@@ -29,8 +30,9 @@ func (p getTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 
 var listTeams = engine.Op{
 	Name: "Team.List", Label: "List Teams", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns all teams, without their members.",
-	Run: engine.On(listTeamsParams.run),
+	Callers: engine.Admins,
+	Doc:     "Returns all teams, without their members.",
+	Run:     engine.On(listTeamsParams.run),
 }
 
 type listTeamsParams struct {
@@ -50,8 +52,9 @@ func (p listTeamsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 
 var deleteTeam = engine.Op{
 	Name: "Team.Delete", Label: "Delete Team", Category: deck.Category,
-	Doc: "Deletes a team: its members' accounts become free accounts, and decks shared with the team become private.",
-	Run: engine.On(deleteTeamParams.run),
+	Doc:     "Deletes a team: its members' accounts become free accounts, and decks shared with the team become private.",
+	Callers: engine.Admins,
+	Run:     engine.On(deleteTeamParams.run),
 }
 
 type deleteTeamParams struct {

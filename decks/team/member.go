@@ -14,7 +14,8 @@ var setMember = engine.Op{
 	Name: "Team.SetMember", Label: "Set Team Member", Category: deck.Category,
 	Doc: "Adds a user to a team or changes the user's role in it. A new owner replaces the old one, who becomes an admin. " +
 		"For the team's owner, its admins and administrators.",
-	Run: engine.On(setMemberParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(setMemberParams.run),
 }
 
 type setMemberParams struct {

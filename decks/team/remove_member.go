@@ -14,8 +14,9 @@ import (
 
 var removeMember = engine.Op{
 	Name: "Team.RemoveMember", Label: "Remove Team Member", Category: deck.Category,
-	Doc: "Removes a user from a team. The account becomes a free account, and decks shared with the team become private.",
-	Run: engine.On(removeMemberParams.run),
+	Doc:     "Removes a user from a team. The account becomes a free account, and decks shared with the team become private.",
+	Callers: engine.Anyone,
+	Run:     engine.On(removeMemberParams.run),
 }
 
 type removeMemberParams struct {

@@ -12,8 +12,9 @@ import (
 
 var updateTeam = engine.Op{
 	Name: "Team.Update", Label: "Update Team", Category: deck.Category,
-	Doc: "Changes the name, the slug, the picture or the billing period of a team. For its owner, its admins and administrators.",
-	Run: engine.On(updateTeamParams.run),
+	Doc:     "Changes the name, the slug, the picture or the billing period of a team. For its owner, its admins and administrators.",
+	Callers: engine.Anyone,
+	Run:     engine.On(updateTeamParams.run),
 }
 
 type updateTeamParams struct {

@@ -15,7 +15,7 @@ func (k *Kind) Ops() []engine.Op {
 	op := func(verb, doc string, effect engine.Effect, run engine.Func) engine.Op {
 		return engine.Op{
 			Name: k.Family + "." + verb, Label: fmt.Sprintf("%s a %s", verb, k.Noun), Category: "Scripting",
-			Doc: doc, Effect: effect, Run: run,
+			Doc: doc, Effect: effect, Callers: engine.Admins.From(engine.Direct), Run: run,
 		}
 	}
 	return []engine.Op{

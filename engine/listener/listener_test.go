@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) start() (*engine.Engine, *listener.Listeners) {
 	w.t.Helper()
 	ls := listener.New()
-	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), ls.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), ls.Ops())...)
 	w.must(err)
 	e := engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 	w.must(ls.Load(w.t.Context(), e))

@@ -10,7 +10,7 @@ import (
 // Ops are the operations that manage schedules.
 func (s *Schedules) Ops() []engine.Op {
 	op := func(verb, label, doc string, effect engine.Effect, run engine.Func) engine.Op {
-		return engine.Op{Name: "Schedule." + verb, Label: label, Category: "Scripting", Doc: doc, Effect: effect, Run: run}
+		return engine.Op{Name: "Schedule." + verb, Label: label, Category: "Scripting", Doc: doc, Effect: effect, Callers: engine.Admins.From(engine.Direct), Run: run}
 	}
 	one := func(f func(c *engine.Ctx, name string) (any, error)) engine.Func {
 		return engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return f(c, p.Name) })

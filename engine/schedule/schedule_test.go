@@ -52,7 +52,7 @@ func (w *world) now() time.Time { return time.UnixMilli(w.clock.Load()) }
 // start makes the engine, as a new start of the server does.
 func (w *world) start() {
 	w.schedules = schedule.New()
-	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), w.schedules.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), w.schedules.Ops())...)
 	w.must(err)
 	w.engine = engine.New(engine.Config{Repo: w.repo, Set: set, Log: slog.New(slog.DiscardHandler), Clock: w.now})
 	w.must(w.schedules.Load(w.t.Context(), w.engine))

@@ -15,7 +15,8 @@ var fire = engine.Op{
 	Category: "Notification",
 	Doc: "Fires an event, one for each input document or else one without a document, and returns the input. " +
 		"Listeners run within the call, and the audit log records the event.",
-	Run: engine.On(fireParams.run),
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.On(fireParams.run),
 }
 
 type fireParams struct {

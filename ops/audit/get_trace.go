@@ -10,6 +10,7 @@ var getTrace = engine.Op{
 	Category: "Execution Context",
 	Doc:      "Returns the latest trace of an operation or chain as text; without traceKey, the trace of the last failed run. Only failed runs have a trace unless recording is on.",
 	Effect:   engine.Pure,
+	Callers:  engine.Admins,
 	Run:      engine.On(getTraceParams.run),
 }
 

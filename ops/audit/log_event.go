@@ -11,6 +11,7 @@ var logEvent = engine.Op{
 	Label:    "Log Event In Audit",
 	Category: "Services",
 	Doc:      "Writes an audit record about the document, marked as written by a client and not by the server itself, and returns the document. No event is fired.",
+	Callers:  engine.Admins.OrStored(),
 	Run:      engine.Each(logEventParams.run),
 }
 

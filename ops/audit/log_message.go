@@ -17,6 +17,7 @@ var logMessage = engine.Op{
 	Category: "Notification",
 	Doc:      "Writes a line to the server's log and returns the input. An unknown level counts as info; long messages are truncated.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.On(logParams.run),
 }
 

@@ -19,8 +19,9 @@ var queryAudit = engine.Op{
 		"with the fields id, eventId, category, principalName, comment, docUUID, docPath, docType, docLifeCycle, eventDate, logDate, repositoryId and source, " +
 		"and =, <>, <, <=, >, >=, LIKE, IN, BETWEEN, IS NULL, AND, OR and NOT. The values of :name are the context variables audit.query.name. " +
 		"Without maxResults, it returns at most 10,000 records.",
-	Effect: engine.Reads,
-	Run:    engine.On(queryParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.On(queryParams.run),
 }
 
 type queryParams struct {

@@ -26,8 +26,9 @@ var queryPage = engine.Op{
 	Category: "Fetch",
 	Doc: "Returns a page of audit records found by a query, written as for Audit.Query, or by a named query: AUDIT_BROWSER, " +
 		"EVENTS_VIEW or DOCUMENT_HISTORY_PROVIDER, whose parameter is the id of a document. maxResults is accepted but ignored.",
-	Effect: engine.Reads,
-	Run:    engine.On(queryPageParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.On(queryPageParams.run),
 }
 
 type queryPageParams struct {

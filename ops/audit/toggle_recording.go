@@ -10,6 +10,7 @@ var toggleRecording = engine.Op{
 	Category: "Execution Context",
 	Doc:      "Switches the recording of traces on or off, or toggles it without enableTrace, and returns whether traces are now recorded. With readOnly it changes nothing.",
 	Effect:   engine.Writes,
+	Callers:  engine.Admins,
 	Run:      engine.On(toggleParams.run),
 }
 

@@ -11,8 +11,9 @@ var toggleStack = engine.Op{
 	Since:    "6.0",
 	Doc: "Switches on or off, or toggles without enableTrace, whether answers to failed calls contain their trace as stacktrace, until the server is stopping. " +
 		"Returns whether they now do.",
-	Effect: engine.Writes,
-	Run:    engine.On(toggleStackParams.run),
+	Effect:  engine.Writes,
+	Callers: engine.Admins,
+	Run:     engine.On(toggleStackParams.run),
 }
 
 type toggleStackParams struct {

@@ -13,8 +13,9 @@ var loginAs = engine.Op{
 	Category: "Users & Groups",
 	Doc: "Continues as another user, or without a name as the server itself on behalf of the user, until Auth.Logout or the end of the " +
 		"run. A document is read again as the new user; any other input is passed on. Only administrators and stored chains may call it.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.On(loginParams.void), engine.On(loginParams.doc)),
+	Effect:  engine.Reads,
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.Overload(engine.On(loginParams.void), engine.On(loginParams.doc)),
 }
 
 type loginParams struct {

@@ -11,6 +11,7 @@ var logout = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Continues as the user before the last Auth.LoginAs of this run, if there was one. A document is read again; any other input is passed on.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(logoutParams.void), engine.On(logoutParams.doc)),
 }
 

@@ -11,6 +11,7 @@ var acquireToken = engine.Op{
 	Label:    "Acquire Device Token",
 	Category: "Users & Groups",
 	Doc:      "Returns the token by which a program on a device acts for the user. The same user, program and device always get the same token; the permission Read creates a read-only token.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
 	Run:      engine.On(acquireTokenParams.run),
 }
@@ -32,6 +33,7 @@ var listTokens = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns the caller's device tokens, newest first.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
 	Run:      engine.On(listTokensParams.run),
 }
@@ -60,6 +62,7 @@ var revokeToken = engine.Op{
 	Label:    "Revoke Device Token",
 	Category: "Users & Groups",
 	Doc:      "Revokes a device token, named by the token itself or by program and device, and returns the input.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(revokeTokenParams.run),
 }
 

@@ -11,6 +11,7 @@ var attach = engine.Op{
 	Label:    "Attach File",
 	Category: "Files",
 	Doc:      "Attaches the input files to a document, saves it once, and returns the files. Files are appended to a list property; a single-file property keeps the last one.",
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(attachParams.blobs), engine.On(attachParams.blob)),
 }
 

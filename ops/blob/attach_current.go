@@ -12,7 +12,8 @@ var attachCurrent = engine.Op{
 	Category: "Files",
 	Doc: "Attaches the input to the document named by the context variable currentDocument, saves it and returns it. One file becomes its main file; " +
 		"of several, the first does if requested, and the others are appended to its attachments.",
-	Run: engine.Overload(engine.On(attachCurrentParams.blobs), engine.On(attachCurrentParams.blob)),
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(attachCurrentParams.blobs), engine.On(attachCurrentParams.blob)),
 }
 
 type attachCurrentParams struct {
@@ -50,6 +51,7 @@ var attachFiles = engine.Op{
 	Label:    "AttachFiles",
 	Category: "Files",
 	Doc:      "Attaches the input to the document named by the context variable currentDocument, saves it and returns it. One file becomes its main file; several are appended to its attachments.",
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(attachFilesParams.blobs), engine.On(attachFilesParams.blob)),
 }
 

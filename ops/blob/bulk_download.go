@@ -11,6 +11,7 @@ var bulkDownload = engine.Op{
 	Category: "Files",
 	Doc:      "Packs the main files of documents into one archive and returns it. Documents without a file are left out.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(bulkDownloadParams.run),
 }
 

@@ -15,6 +15,7 @@ var concatenatePDFs = engine.Op{
 	Category: "Conversion",
 	Doc:      "Joins PDF files, in order, into one. A single file with nothing to append is returned unchanged.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(concatenateParams.blobs), engine.On(concatenateParams.blob)),
 }
 

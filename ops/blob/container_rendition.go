@@ -13,8 +13,9 @@ var containerRendition = engine.Op{
 	Category: "Files",
 	Doc: "Packs the main files of a folder's children or of a collection's members into one archive and returns it. Folders " +
 		"and collections among them become folders of the archive. Documents that are hidden, in the trash or without a file are left out.",
-	Effect: engine.Reads,
-	Run:    engine.On(containerParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(containerParams.run),
 }
 
 type containerParams struct {

@@ -11,6 +11,7 @@ var createAtHome = engine.Op{
 	Label:    "Create Document from file in User's workspace",
 	Category: "Services",
 	Doc:      "Creates a document from the file in the caller's personal workspace, as FileManager.Import does in a folder.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(createAtHomeParams.run),
 }
 

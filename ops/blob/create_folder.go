@@ -13,6 +13,7 @@ var createFolder = engine.Op{
 	Label:    "Create Folder",
 	Category: "Services",
 	Doc:      "Creates a folder with a title in the input folder and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createFolderParams.run),
 }
 

@@ -18,7 +18,8 @@ func createFromURL(client *egress.Client) engine.Op {
 		Category: "Fetch",
 		Doc: "Fetches an http or https address and returns the content as a file. Other schemes return nothing. " +
 			"Only public https addresses are fetched unless the server is configured otherwise.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Admins.OrStored(),
 		Run: engine.On(func(p createFromURLParams, c *engine.Ctx, in engine.Void) (*storage.Blob, error) {
 			return p.fetch(c, client)
 		}),

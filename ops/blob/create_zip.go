@@ -19,6 +19,7 @@ var createZip = engine.Op{
 	Category: "Files",
 	Doc:      "Packs the input files into one archive and returns it. If two files have the same name, the later one is called renamed_1_name; folders in names are dropped.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(createZipParams.blobs), engine.On(createZipParams.blob)),
 }
 

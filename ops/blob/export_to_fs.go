@@ -24,6 +24,7 @@ func exportToFS(folder string) engine.Op {
 		Category: "Files",
 		Doc: "Writes the file to a folder of the server, once the call is committed, and returns it. The folder must be below the configured export folder; " +
 			"without one, nothing is written. Existing files are never overwritten.",
+		Callers: engine.Admins,
 		Run: engine.Each(func(p exportToFSParams, c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
 			return b, p.export(c, folder, b)
 		}),

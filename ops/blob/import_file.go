@@ -16,7 +16,8 @@ var importFile = engine.Op{
 	Category: "Services",
 	Doc: "Creates a document from the file in the folder named by the context variable currentDocument: a Note for text, a Picture for an image, a File for anything else. " +
 		"Its title is the file name. Everything happens in the transaction of the call.",
-	Run: engine.Each(importParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(importParams.run),
 }
 
 type importParams struct {

@@ -11,6 +11,7 @@ var importClipboard = engine.Op{
 	Aliases:  []string{"ImportClipboard"},
 	Category: "Chain",
 	Doc:      "Creates a document from the file in the caller's personal workspace, adds it to the caller's clipboard and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(importListParams.clipboard),
 }
 
@@ -19,6 +20,7 @@ var importWorklist = engine.Op{
 	Aliases:  []string{"ImportWorklist"},
 	Category: "Chain",
 	Doc:      "Creates a document from the file in the caller's personal workspace, adds it to the caller's worklist and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(importListParams.worklist),
 }
 
@@ -45,7 +47,8 @@ var importInSeam = engine.Op{
 	Category: "Chain",
 	Doc: "Creates a document from the file, as FileManager.Import does, or replaces the file of an existing one, and makes the user interface of the call's session, " +
 		"if there is one, show it.",
-	Run: engine.Each(importSeamParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(importSeamParams.run),
 }
 
 var importWithMetaDataInSeam = engine.Op{
@@ -53,7 +56,8 @@ var importWithMetaDataInSeam = engine.Op{
 	Category: "Chain",
 	Doc: "Creates a document from the file, or replaces the file of an existing one, with the properties in the context variable docMetaData, and makes the user interface of " +
 		"the call's session, if there is one, show it.",
-	Run: engine.Each(importSeamParams.withMetaData),
+	Callers: engine.Anyone,
+	Run:     engine.Each(importSeamParams.withMetaData),
 }
 
 type importSeamParams struct{}

@@ -11,6 +11,7 @@ var importWithProperties = engine.Op{
 	Label:    "Create Document from file",
 	Category: "Services",
 	Doc:      "Creates a document from the file, as FileManager.Import does, with properties. Everything happens in the transaction of the call.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(importWithParams.run),
 }
 
@@ -28,6 +29,7 @@ var importWithMetaData = engine.Op{
 	Name:     "FileManager.ImportWithMetaData",
 	Category: "Chain",
 	Doc:      "Creates a document from the file, or replaces the file of an existing one, with the properties in the context variable docMetaData.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(importMetaParams.run),
 }
 

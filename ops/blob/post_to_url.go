@@ -16,7 +16,8 @@ var postToURL = engine.Op{
 	Category: "Files",
 	Doc: "Sends the file as the body of a POST request to an address and returns the file. It is sent after the call is committed, and retried if that fails. " +
 		"Only public https addresses are fetched unless the server is configured otherwise.",
-	Run: engine.Each(postToURLParams.run),
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.Each(postToURLParams.run),
 }
 
 type postToURLParams struct {

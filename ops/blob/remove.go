@@ -11,6 +11,7 @@ var remove = engine.Op{
 	Label:    "Remove File",
 	Category: "Files",
 	Doc:      "Removes the file at an xpath from the document and returns the document. A list is emptied; an item is removed from its list.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeParams.run),
 }
 

@@ -18,6 +18,7 @@ func attachToNext(name, where string, attach attachCurrentParams) engine.Op {
 		Category: "Chain",
 		Doc: "Archives the document named by the context variable currentDocument as a minor version and then attaches the files " + where +
 			". The document is saved and returned.",
+		Callers: engine.Anyone,
 		Run: engine.On(func(_ struct{}, c *engine.Ctx, files storage.Blobs) (*storage.Doc, error) {
 			d, err := container(c)
 			if err != nil {

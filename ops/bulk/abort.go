@@ -9,6 +9,7 @@ var abort = engine.Op{
 	Label:    "Abort a Bulk Command",
 	Category: "Services",
 	Doc:      "Aborts one of the caller's bulk commands; completed changes are kept. A finished command is left unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(abortParams.run).As("void", "bulkstatus"),
 }
 

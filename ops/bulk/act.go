@@ -11,6 +11,7 @@ var act = engine.Op{
 	Label:    "Get, Update or Delete Several Documents",
 	Category: "Services",
 	Doc:      "Returns several documents by their ids, changes properties of all of them, or deletes them, in one transaction.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(actParams.run),
 }
 

@@ -30,7 +30,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Repo: storagetest.Open(t, nil), t: t}
-	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, bulk.Ops, document.Ops, property.Ops)
+	set, err := engine.NewSet(bulk.Ops, document.Ops, property.Ops)
 	w.must(err)
 	w.e = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {

@@ -10,6 +10,7 @@ var get = engine.Op{
 	Category: "Services",
 	Doc:      "Returns the progress of one of the caller's bulk commands; administrators see those of all users. It is kept for a week.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(getParams.run).As("void", "bulkstatus"),
 }
 

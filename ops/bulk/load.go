@@ -27,7 +27,8 @@ var load = engine.Op{
 	Doc: "Creates documents from records: objects with type, parent, name and properties. Members and columns whose names have a colon are properties. " +
 		"Records are the parameter, or the lines of a file of JSON Lines or CSV as the input. Everything happens in the transaction of the call; a record that is rejected changes nothing and does not stop the others. " +
 		"The result says for each record what became of it. POST /api/v1/bulk loads any number of records, in transactions of bounded size.",
-	Run: engine.Overload(engine.On(loadParams.records).As("void", "list"), engine.On(loadParams.file).As("blob", "list")),
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(loadParams.records).As("void", "list"), engine.On(loadParams.file).As("blob", "list")),
 }
 
 type loadParams struct {

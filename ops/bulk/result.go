@@ -13,6 +13,7 @@ var result = engine.Op{
 	Category: "Services",
 	Doc:      "Returns the file produced by one of the caller's bulk commands, for example csvExport. It is kept for a week.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(resultParams.run),
 }
 

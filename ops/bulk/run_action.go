@@ -16,7 +16,8 @@ var runAction = engine.Op{
 	Category: "Services",
 	Doc: "Runs an action on all results of a query or page provider, as the caller, after the commit, in batches; " +
 		"returns the identifier of the command immediately. Actions: automation, csvExport (parameters schemas, xpaths and fileName), deletion, removeProxy, setProperties, trash.",
-	Run: engine.On(runParams.run).As("void", "bulkstatus"),
+	Callers: engine.Anyone,
+	Run:     engine.On(runParams.run).As("void", "bulkstatus"),
 }
 
 type runParams struct {

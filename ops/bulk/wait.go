@@ -17,6 +17,7 @@ var wait = engine.Op{
 	Since:    "10.2",
 	Doc:      "Waits until a bulk command is finished, for at most timeoutSecond (50 seconds at most), and returns whether it is.",
 	Effect:   engine.Pure,
+	Callers:  engine.Admins.OrStored(),
 	Run:      engine.On(waitParams.run),
 }
 

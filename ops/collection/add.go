@@ -11,6 +11,7 @@ var add = engine.Op{
 	Label:    "Add document to collection",
 	Category: "Document",
 	Doc:      "Adds the document to a collection that the caller may write, and returns the document. A document that is already in the collection stays there.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(memberParams.add),
 }
 
@@ -19,6 +20,7 @@ var remove = engine.Op{
 	Label:    "Remove from collection",
 	Category: "Document",
 	Doc:      "Removes the document from a collection that the caller may write, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(memberParams.remove),
 }
 

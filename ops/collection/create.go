@@ -13,6 +13,7 @@ var create = engine.Op{
 	Label:    "Create a collection",
 	Category: "Document",
 	Doc:      "Creates a collection in the input folder and returns it; without input, in the folder Collections of the caller's personal workspace.",
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(createParams.void), engine.Each(createParams.doc)),
 }
 

@@ -11,6 +11,7 @@ var addFavorite = engine.Op{
 	Label:    "Add document to favorites",
 	Category: "Document",
 	Doc:      "Adds the document to the caller's favorites and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(favoriteParams.add),
 }
 
@@ -20,6 +21,7 @@ var removeFavorite = engine.Op{
 	Label:    "Remove from favorites",
 	Category: "Document",
 	Doc:      "Removes the document from the caller's favorites and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(favoriteParams.remove),
 }
 
@@ -28,6 +30,7 @@ var fetchFavorites = engine.Op{
 	Label:    "Fetch favorites root collection",
 	Category: "Document",
 	Doc:      "Returns the collection of the caller's favorites, which is created on first use.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(favoriteParams.fetch),
 }
 
@@ -37,6 +40,7 @@ var listFavorites = engine.Op{
 	Label:    "Get documents from favorites",
 	Category: "Document",
 	Doc:      "Returns a page of the caller's favorites, by title. The input document does not matter. Parameters of Repository.PageProvider may be given.",
+	Callers:  engine.Anyone,
 	Open:     true,
 	Run:      engine.On(favoriteParams.list),
 }

@@ -13,6 +13,7 @@ var listMembers = engine.Op{
 	Category: "Document",
 	Doc:      "Returns a page of the members of the input collection, by title, without hidden and trashed ones. Parameters of Repository.PageProvider may be given.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Open:     true,
 	Run:      engine.On(membersParams.run),
 }
@@ -44,6 +45,7 @@ var listMine = engine.Op{
 	Category: "Document",
 	Doc:      "Returns a page of the collections whose title begins with the search term, by title, without favorites. Parameters of Repository.PageProvider may be given.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Open:     true,
 	Run:      engine.On(mineParams.run),
 }

@@ -12,6 +12,7 @@ var moveMember = engine.Op{
 	Label:    "Reorder members of a collection",
 	Category: "Document",
 	Doc:      "Moves a member of the input collection after another one, or to the beginning, and returns whether anything moved.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(moveParams.run),
 }
 

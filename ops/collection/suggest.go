@@ -13,6 +13,7 @@ var suggest = engine.Op{
 	Category: "Services",
 	Doc:      "Returns JSON with the collections whose title begins with the search term: displayLabel, path, icon, and id where the caller may add to it. If no title equals the term, the first entry, whose id is -999999 followed by the term, offers to create one.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(suggestParams.run),
 }
 

@@ -13,7 +13,8 @@ var count = engine.Op{
 	Category: "Routing",
 	Doc: "Counts the comments of each document that has the facet CommentsInfoHolder and that the caller may change, and stores the number in its " +
 		"property infocom:numberOfComments. Replies do not count. Everything happens in the transaction of the call. Returns the input.",
-	Run: engine.On(countComments),
+	Callers: engine.Anyone,
+	Run:     engine.On(countComments),
 }
 
 func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, error) {

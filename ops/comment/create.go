@@ -14,6 +14,7 @@ var create = engine.Op{
 	Label:    "Comment",
 	Category: category,
 	Doc:      "Adds a comment to the input document, or a reply if the input is itself a comment, and returns it. The caller is the author.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createParams.run),
 }
 

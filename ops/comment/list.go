@@ -13,6 +13,7 @@ var list = engine.Op{
 	Category: category,
 	Doc:      "Returns the comments on the input document, or the replies to a comment, newest first; annotations oldest first.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listParams.run),
 }
 

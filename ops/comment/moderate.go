@@ -12,6 +12,7 @@ var moderate = engine.Op{
 	Label:    "Follow publish or reject transition",
 	Category: "Document",
 	Doc:      "Publishes or rejects the comment that the moderation task in the context variable taskDocument names in its variable commentId, and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(moderateParams.run),
 }
 

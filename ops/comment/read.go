@@ -11,6 +11,7 @@ var read = engine.Op{
 	Category: category,
 	Doc:      "Returns one of the comments on the input document, found by its id or by its id in another system.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readParams.run),
 }
 

@@ -10,6 +10,7 @@ var remove = engine.Op{
 	Label:    "Delete Comment",
 	Category: category,
 	Doc:      "Deletes a comment on the input document with all its replies.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(removeParams.run),
 }
 

@@ -10,6 +10,7 @@ var update = engine.Op{
 	Label:    "Update Comment",
 	Category: category,
 	Doc:      "Changes the text of a comment on the input document and returns it. The author stays the same.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateParams.run),
 }
 

@@ -11,6 +11,7 @@ var fetchDocument = engine.Op{
 	Category: "Fetch",
 	Doc:      "Returns the input document or documents. Use it where a chain receives a path or an id, which it converts to a document.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(fetchDocumentParams.run),
 }
 

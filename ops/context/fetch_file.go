@@ -11,6 +11,7 @@ var fetchFile = engine.Op{
 	Category: "Fetch",
 	Doc:      "Returns the input file or files.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(fetchFileParams.run),
 }
 

@@ -103,6 +103,7 @@ var emailsOf = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Stores the email addresses of those who have a permission on the document in a context variable, and returns the document.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(emailsOfParams.run),
 }
 

@@ -12,6 +12,7 @@ var granteesOn = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Stores the names of the users and groups that have a permission on the document in a context variable, and returns the document.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(granteesOnParams.run),
 }
 

@@ -14,6 +14,7 @@ var readMetadata = engine.Op{
 	Category: "Files",
 	Doc:      "Returns the metadata of the input file, as Context.SetMetadataFromBlob finds it.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readMetadataParams.run),
 }
 

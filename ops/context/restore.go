@@ -19,7 +19,7 @@ var (
 )
 
 func restoring(name, label, doc string, run engine.Func) engine.Op {
-	return engine.Op{Name: name, Label: label, Category: "Execution Context", Doc: doc, Effect: engine.Reads, Run: run}
+	return engine.Op{Name: name, Label: label, Category: "Execution Context", Doc: doc, Effect: engine.Reads, Callers: engine.Anyone, Run: run}
 }
 
 type restoreParams struct {

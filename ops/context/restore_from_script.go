@@ -22,7 +22,7 @@ func evaluating(name, label, doc string, run engine.Func) engine.Op {
 	return engine.Op{
 		Name: name, Label: label, Category: "Execution Context",
 		Doc:    doc + " Expressions are accepted from stored chains and from callers who may run scripts.",
-		Effect: engine.Reads, Run: run,
+		Effect: engine.Reads, Callers: engine.Scripters.OrStored(), Run: run,
 	}
 }
 

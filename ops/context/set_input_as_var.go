@@ -10,6 +10,7 @@ var setInputAsVar = engine.Op{
 	Category: "Execution Context",
 	Doc:      "Sets a context variable to the input and returns the input. The variable holds the document itself, not a copy.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.On(setInputAsVarParams.run),
 }
 

@@ -18,8 +18,9 @@ var setMetadata = engine.Op{
 	Since:    "7.1",
 	Doc: "Returns the input file, a PDF, with changed metadata: title, author, subject, keywords, creator and producer; " +
 		"an empty value removes one. Metadata that is not named is unchanged.",
-	Effect: engine.Reads,
-	Run:    engine.On(writeMetadataParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(writeMetadataParams.run),
 }
 
 type writeMetadataParams struct {

@@ -17,8 +17,9 @@ var setMetadataFromBlob = engine.Op{
 	Doc: "Sets the variable binaryMetadata to a map of the input file's metadata: name, mime-type, length and digest; of a " +
 		"picture width, height and format, of a PDF version, pages, title, author, subject, keywords, creator, producer, created " +
 		"and modified. Returns nothing.",
-	Effect: engine.Reads,
-	Run:    engine.On(setMetadataParams.run).As("blob", "void"),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(setMetadataParams.run).As("blob", "void"),
 }
 
 type setMetadataParams struct {

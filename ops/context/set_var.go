@@ -11,6 +11,7 @@ var setVar = engine.Op{
 	Category: "Execution Context",
 	Doc:      "Sets a context variable, to nothing if no value is given, and returns the input.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.On(setVarParams.run),
 }
 

@@ -28,7 +28,7 @@ func pushing(name, alias, label, what string, run engine.Func) engine.Op {
 	return engine.Op{
 		Name: name, Aliases: []string{alias}, Label: label, Category: "Push & Pop",
 		Doc:    "Puts the input on the stack for each " + what + " and returns the input.",
-		Effect: engine.Pure, Run: run,
+		Effect: engine.Pure, Callers: engine.Anyone, Run: run,
 	}
 }
 
@@ -36,7 +36,7 @@ func taking(name, alias, label, what string, run engine.Func) engine.Op {
 	return engine.Op{
 		Name: name, Aliases: []string{alias}, Label: label, Category: "Push & Pop",
 		Doc:    "Takes the " + what + " off its stack and makes it the input. It fails if the stack is empty.",
-		Effect: engine.Pure, Run: run,
+		Effect: engine.Pure, Callers: engine.Anyone, Run: run,
 	}
 }
 

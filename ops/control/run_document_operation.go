@@ -14,7 +14,8 @@ var runDocumentOperation = engine.Op{
 	Doc: "Runs an operation or chain on the document and returns the resulting document. " +
 		"With newTx it runs in a savepoint of the call's transaction: nothing is stored before the call ends, and if it fails, " +
 		"its changes are undone; without rollbackGlobalOnError the failure is then logged and the call continues without a result.",
-	Run: engine.Each(runDocumentParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(runDocumentParams.run),
 }
 
 type runDocumentParams struct {

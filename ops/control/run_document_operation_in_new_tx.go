@@ -12,7 +12,8 @@ var runDocumentOperationInNewTx = engine.Op{
 	Category:   "Execution Flow",
 	Doc: "Runs an operation or chain on the input in a savepoint of the call's transaction and returns the input. If it fails " +
 		"its changes are undone and the failure is logged, or with rollbackGlobalOnError fails the call.",
-	Run: engine.On(runInNewTxParams.run),
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.On(runInNewTxParams.run),
 }
 
 type runInNewTxParams struct {

@@ -13,7 +13,8 @@ var runFileOperation = engine.Op{
 	Category: "Execution Flow",
 	Doc: "Runs an operation or chain on the file and returns the resulting file. newTx means a savepoint of the call's " +
 		"transaction, as for RunDocumentOperation.",
-	Run: engine.Each(runFileParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(runFileParams.run),
 }
 
 type runFileParams runDocumentParams

@@ -11,6 +11,7 @@ var runOperation = engine.Op{
 	Label:    "Run Chain",
 	Category: "Execution Flow",
 	Doc:      "Runs an operation or chain on the input, discards its result and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(runOperationParams.run),
 }
 

@@ -13,7 +13,8 @@ var runOperationOnList = engine.Op{
 	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and returns the input. " +
 		"With newTx each run has its own savepoint in the call's transaction: the changes of a failed run are undone, and without " +
 		"rollbackGlobalOnError the others continue.",
-	Run: engine.On(runOnListParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(runOnListParams.run),
 }
 
 type runOnListParams struct {

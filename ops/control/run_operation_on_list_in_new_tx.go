@@ -12,7 +12,8 @@ var runOperationOnListInNewTx = engine.Op{
 	Category:   "Execution Flow",
 	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and returns the input. " +
 		"All runs are part of the call's transaction; the first failure fails the call.",
-	Run: engine.On(runOnListInNewTxParams.run),
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.On(runOnListInNewTxParams.run),
 }
 
 type runOnListInNewTxParams struct {

@@ -17,7 +17,8 @@ var runOperationOnProvider = engine.Op{
 	Category: "Execution Flow",
 	Doc: "Runs an operation or chain once for each page of the query that produced the input, starting with the input's page, with the page " +
 		"as input. All pages are read before the first run, so a run may change what the query finds. Returns nothing.",
-	Run: engine.On(runOnProviderParams.run).As("documents", "void"),
+	Callers: engine.Anyone,
+	Run:     engine.On(runOnProviderParams.run).As("documents", "void"),
 }
 
 type runOnProviderParams struct {

@@ -27,7 +27,7 @@ var (
 // popped makes an operation that has another one make a file of what was put on a stack last.
 func popped(name, doc string, stack engine.Stack, op string, params map[string]any) engine.Op {
 	return engine.Op{
-		Name: name, Category: "Chain", Doc: doc + " It fails if the stack is empty.", Effect: engine.Reads,
+		Name: name, Category: "Chain", Doc: doc + " It fails if the stack is empty.", Effect: engine.Reads, Callers: engine.Anyone,
 		Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 			in, ok := c.Pop(stack)
 			if !ok {
@@ -49,6 +49,7 @@ var suggestRendition = engine.Op{
 	Category: "Services",
 	Doc:      "Returns JSON with id and displayLabel of the renditions whose names begin with the search term; without a term, an empty list.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.On(suggestRenditionParams.run),
 }
 

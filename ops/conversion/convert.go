@@ -11,6 +11,7 @@ var convertAny = engine.Op{
 	Category: "Resource",
 	Doc:      "Converts a file, or the main file of a document, by a converter's name, to a type, or to a format, and returns the result.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(convertParams.blob), engine.On(convertParams.doc)),
 }
 

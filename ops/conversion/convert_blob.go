@@ -12,6 +12,7 @@ var convertBlob = engine.Op{
 	Category: "Conversion",
 	Doc:      "Converts files, or the main file of a document, to a type. A file that cannot be converted is returned unchanged.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.Each(convertBlobParams.blob), engine.On(convertBlobParams.doc)),
 }
 

@@ -14,7 +14,8 @@ var pictureCreate = engine.Op{
 	Category: "Services",
 	Doc: "Creates a picture in the input folder and returns it. The property originalPicture describes its file as JSON; without it, the picture has no file. " +
 		"Its views are created when they are requested.",
-	Run: engine.Each(pictureCreateParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(pictureCreateParams.run),
 }
 
 type pictureCreateParams struct {
@@ -71,6 +72,7 @@ var pictureView = engine.Op{
 	Category: "Conversion",
 	Doc:      "Returns a view of a picture: Original, FullHD, Medium, Small or Thumbnail; without a name, its file. Returns nothing if the document is not a picture or the view does not exist.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(pictureViewParams.run),
 }
 

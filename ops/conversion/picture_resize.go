@@ -16,8 +16,9 @@ var pictureResize = engine.Op{
 	Category: "Conversion",
 	Doc: "Scales a picture, or the main file of a document, down to fit a width and a height. It never enlarges a picture. " +
 		"For a document without a file it returns a text that says so.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.On(pictureResizeParams.blob), engine.On(pictureResizeParams.doc)),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(pictureResizeParams.blob), engine.On(pictureResizeParams.doc)),
 }
 
 type pictureResizeParams struct {

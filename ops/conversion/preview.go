@@ -15,6 +15,7 @@ var preview = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns the main file of a document in a form that browsers can show: text as HTML, pictures and PDF unchanged. It fails if the file cannot be shown.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(previewParams.doc), engine.On(previewParams.blob)),
 }
 

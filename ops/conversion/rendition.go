@@ -14,6 +14,7 @@ var rendition = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns a rendition of a document: thumbnail, pdf, xmlExport, zipExport or, for a folder, zipTreeExport. It fails if the document does not have the rendition.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(renditionParams.run),
 }
 
@@ -31,8 +32,9 @@ var getRendition = engine.Op{
 	Category: "Files",
 	Doc: "Returns a rendition of a document: thumbnail, pdf, xmlExport, zipExport or, for a folder, zipTreeExport. " +
 		"If the document does not have it, the result is an empty file named after the document with the suffix .null.",
-	Effect: engine.Reads,
-	Run:    engine.Each(getRenditionParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Each(getRenditionParams.run),
 }
 
 type getRenditionParams struct {

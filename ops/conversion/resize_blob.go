@@ -11,6 +11,7 @@ var resizeBlob = engine.Op{
 	Category: "Conversion",
 	Doc:      "Scales a picture down to fit a width and a height. It never enlarges a picture.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(resizeBlobParams.run),
 }
 

@@ -13,6 +13,7 @@ var result = engine.Op{
 	Category: "Conversion",
 	Doc:      "Returns the file produced by a background conversion. It fails before the conversion is completed.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(resultParams.run),
 }
 

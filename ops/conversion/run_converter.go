@@ -14,6 +14,7 @@ var runConverter = engine.Op{
 	Category: "Conversion",
 	Doc:      "Runs a converter on the file. It fails if the converter does not exist or does not accept files of this type.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(runConverterParams.run),
 }
 

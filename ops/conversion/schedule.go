@@ -14,6 +14,7 @@ var schedule = engine.Op{
 	Label:    "Schedule Conversion",
 	Category: "Conversion",
 	Doc:      "Starts converting a file, or the main file of a document, in the background, and returns the addresses of its state and its result, which are kept for a day.",
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(scheduleParams.blob), engine.On(scheduleParams.doc)),
 }
 

@@ -11,6 +11,7 @@ var status = engine.Op{
 	Category: "Conversion",
 	Doc:      "Returns the state of a background conversion: scheduled, running or completed. Only the user who started it sees it.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(statusParams.run).As("void", "map"),
 }
 

@@ -11,6 +11,7 @@ var toPDF = engine.Op{
 	Category: "Conversion",
 	Doc:      "Converts files, or the main file of a document, to PDF. It fails if a file cannot be converted.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.Each(toPDFParams.blob), engine.On(toPDFParams.doc)),
 }
 

@@ -10,6 +10,7 @@ var create = engine.Op{
 	Label:    "Create Directory Entry",
 	Category: category,
 	Doc:      "Adds an entry to a directory and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createParams.run),
 }
 

@@ -10,6 +10,7 @@ var createEntries = engine.Op{
 	Label:    "Creates directory entries",
 	Category: category,
 	Doc:      "Adds entries to a directory and returns their ids, as a JSON array. For administrators and power users.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createEntriesParams.run),
 }
 

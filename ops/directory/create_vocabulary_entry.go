@@ -11,6 +11,7 @@ var createVocabularyEntry = engine.Op{
 	Label:    "Vocabulary: Add Entry",
 	Category: category,
 	Doc:      "Adds an entry to a vocabulary unless it already exists, and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createVocabularyEntryParams.run),
 }
 

@@ -13,6 +13,7 @@ var deleteEntries = engine.Op{
 	Label:    "Deletes directory entries",
 	Category: category,
 	Doc:      "Removes entries of a directory, or marks them as obsolete, and returns the given ids as a JSON array. Unknown ids are ignored. For administrators and power users.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(deleteEntriesParams.run),
 }
 

@@ -12,6 +12,7 @@ var entries = engine.Op{
 	Category: category,
 	Doc:      "Returns every entry of a directory, as a JSON array of objects with all fields.",
 	Effect:   engine.Reads,
+	Callers:  engine.Admins.OrStored(),
 	Run:      engine.Overload(engine.On(entriesParams.run), engine.On(entriesParams.doc)),
 }
 

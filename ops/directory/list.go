@@ -14,6 +14,7 @@ var list = engine.Op{
 	Category: category,
 	Doc:      "Returns all directories, without system directories unless types are given.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listParams.run),
 }
 

@@ -13,6 +13,7 @@ var page = engine.Op{
 	Category: category,
 	Doc:      "Returns a page of a directory's entries, by default in the order of the declaration, then by id.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(pageParams.run),
 }
 

@@ -15,6 +15,7 @@ var projection = engine.Op{
 	Category: category,
 	Doc:      "Stores the values of one field of a directory's entries as a list in a context variable, and returns the input.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(projectionParams.run),
 }
 

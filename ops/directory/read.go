@@ -11,6 +11,7 @@ var read = engine.Op{
 	Category: category,
 	Doc:      "Returns an entry of a directory.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readParams.run),
 }
 

@@ -15,6 +15,7 @@ var readEntries = engine.Op{
 	Category: category,
 	Doc:      "Returns entries of a directory, as a JSON array of objects with all fields. Unknown ids are left out.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readEntriesParams.run),
 }
 

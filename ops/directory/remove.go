@@ -10,6 +10,7 @@ var remove = engine.Op{
 	Label:    "Delete Directory Entry",
 	Category: category,
 	Doc:      "Removes an entry of a directory and returns the input. It fails if the entry is the parent of others.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(removeParams.run),
 }
 

@@ -16,8 +16,9 @@ var suggestEntries = engine.Op{
 	Category: category,
 	Doc: "Returns the entries of a directory whose label begins with a text, as JSON for suggestion widgets. " +
 		"Entries of a hierarchical directory are returned as a tree, in which only leaves match an empty text unless filterParent is set.",
-	Effect: engine.Reads,
-	Run:    engine.On(suggestEntriesParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(suggestEntriesParams.run),
 }
 
 type suggestEntriesParams struct {

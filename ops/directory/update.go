@@ -13,6 +13,7 @@ var update = engine.Op{
 	Label:    "Update Directory Entry",
 	Category: category,
 	Doc:      "Changes the given properties of a directory's entry and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateParams.run),
 }
 

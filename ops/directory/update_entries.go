@@ -13,6 +13,7 @@ var updateEntries = engine.Op{
 	Label:    "Updates directory entries",
 	Category: category,
 	Doc:      "Changes entries of a directory and returns the ids of those changed, as a JSON array. Entries without an id and unknown entries are ignored. For administrators and power users.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateEntriesParams.run),
 }
 

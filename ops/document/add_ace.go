@@ -11,6 +11,7 @@ var addACE = engine.Op{
 	Label:    "Set ACL",
 	Category: "Document",
 	Doc:      "Grants or denies a permission on the document and returns it. Unless overwrite is false, the entry replaces all entries of the document itself.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(addACEParams.run),
 }
 

@@ -15,6 +15,7 @@ var addPermission = engine.Op{
 	Label:    "Add Permission",
 	Category: "Document",
 	Doc:      "Grants a permission on the document to users and groups and returns it. An existing grant is not added again.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(addPermissionParams.run),
 }
 

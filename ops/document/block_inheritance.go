@@ -10,6 +10,7 @@ var blockInheritance = engine.Op{
 	Label:    "Block Permission Inheritance",
 	Category: "Document",
 	Doc:      "Blocks the inheritance of permissions at the document and returns it. The caller and administrators keep their permissions.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(blockInheritanceParams.run),
 }
 

@@ -10,6 +10,7 @@ var copyDoc = engine.Op{
 	Label:    "Copy",
 	Category: "Document",
 	Doc:      "Copies the document with everything below it into another folder and returns the copy. The copy keeps the life-cycle state but not locks.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(copyParams.run),
 }
 

@@ -10,6 +10,7 @@ var create = engine.Op{
 	Label:    "Create",
 	Category: "Document",
 	Doc:      "Creates a document in the input folder and returns it. If the name is taken, the time in milliseconds is appended to it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(createParams.run),
 }
 

@@ -10,6 +10,7 @@ var deleteDoc = engine.Op{
 	Label:    "Delete",
 	Category: "Document",
 	Doc:      "Deletes the document permanently, with everything below it. Returns nothing for one document and an empty list for several.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(deleteParams.run),
 }
 

@@ -15,6 +15,7 @@ var emptyTrash = engine.Op{
 	Label:    "Empty Trash",
 	Category: "Document",
 	Doc:      "Permanently deletes the trashed documents below a document that the caller may delete.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(emptyTrashParams.run),
 }
 

@@ -13,8 +13,9 @@ var export = engine.Op{
 	Category: "Services",
 	Doc: "Returns the document as XML, or as an archive that also contains its files; as a tree, the archive contains everything below it that the " +
 		"caller may read.",
-	Effect: engine.Reads,
-	Run:    engine.On(exportParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(exportParams.run),
 }
 
 type exportParams struct {

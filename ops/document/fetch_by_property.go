@@ -17,6 +17,7 @@ var fetchByProperty = engine.Op{
 	Category: "Fetch",
 	Doc:      "Returns the documents whose property has one of the values. The input does not matter.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(fetchByPropertyParams.run),
 }
 

@@ -15,8 +15,9 @@ var filter = engine.Op{
 	Category: "Document",
 	Doc: "Keeps the documents that pass every test given and returns them as a list, even for one document. " +
 		"A condition that fails or does not return true or false is an error.",
-	Effect: engine.Reads,
-	Run:    engine.Each(filterParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Each(filterParams.run),
 }
 
 type filterParams struct {

@@ -11,6 +11,7 @@ var followTransition = engine.Op{
 	Label:    "Follow Life Cycle Transition",
 	Category: "Document",
 	Doc:      "Moves the document to another life-cycle state and returns it. The transitions delete and undelete move it to the trash and back.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(followTransitionParams.run),
 }
 

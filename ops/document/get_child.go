@@ -11,6 +11,7 @@ var getChild = engine.Op{
 	Category: "Document",
 	Doc:      "Returns the child with a name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getChildParams.run),
 }
 

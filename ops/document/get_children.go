@@ -15,6 +15,7 @@ var getChildren = engine.Op{
 	Category: "Document",
 	Doc:      "Returns all children that the caller may read, in order, without paging and including trashed ones.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getChildrenParams.run),
 }
 

@@ -11,6 +11,7 @@ var getParent = engine.Op{
 	Category: "Document",
 	Doc:      "Returns the parent, or the nearest ancestor of a type. Returns nothing above the root.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getParentParams.run),
 }
 

@@ -10,6 +10,7 @@ var lock = engine.Op{
 	Label:    "Lock",
 	Category: "Document",
 	Doc:      "Locks the document for the caller, so that others cannot change it, and returns it. The owner may lock it again.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(lockParams.run),
 }
 

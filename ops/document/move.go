@@ -10,6 +10,7 @@ var move = engine.Op{
 	Label:    "Move",
 	Category: "Document",
 	Doc:      "Moves the document with everything below it into another folder and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(moveParams.run),
 }
 

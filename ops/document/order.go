@@ -11,6 +11,7 @@ var order = engine.Op{
 	Category: "Document",
 	Since:    "10.1",
 	Doc:      "Moves the document before another one in its ordered folder, or to the end, and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(orderParams.run),
 }
 

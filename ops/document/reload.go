@@ -11,6 +11,7 @@ var reload = engine.Op{
 	Category: "Document",
 	Doc:      "Reads the document again and discards unsaved changes.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(reloadParams.run),
 }
 

@@ -10,6 +10,7 @@ var removeACL = engine.Op{
 	Label:    "Remove ACL",
 	Category: "Document",
 	Doc:      "Removes one of the document's own access control lists, if it exists, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeACLParams.run),
 }
 

@@ -13,6 +13,7 @@ var removePermission = engine.Op{
 	Label:    "Remove Permission",
 	Category: "Document",
 	Doc:      "Removes all entries of a user, or the entry with an identifier, from one of the document's own access control lists and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removePermissionParams.run),
 }
 

@@ -13,6 +13,7 @@ var replacePermission = engine.Op{
 	Label:    "Replace Permission",
 	Category: "Document",
 	Doc:      "Replaces the entry with an identifier by a grant and returns the document. Without such an entry, nothing changes.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(replacePermissionParams.run),
 }
 

@@ -10,6 +10,7 @@ var saveDoc = engine.Op{
 	Label:    "Save",
 	Category: "Document",
 	Doc:      "Saves the changes made to the document so far and returns it as stored.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(saveParams.run),
 }
 

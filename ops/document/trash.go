@@ -10,6 +10,7 @@ var trash = engine.Op{
 	Label:    "Trash",
 	Category: "Document",
 	Doc:      "Moves the document with everything below it to the trash and returns it. Its life-cycle state is unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(trashParams.run),
 }
 

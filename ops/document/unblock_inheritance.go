@@ -12,6 +12,7 @@ var unblockInheritance = engine.Op{
 	Label:    "Unblock Permission Inheritance",
 	Category: "Document",
 	Doc:      "Lets the document inherit permissions again and returns it. Permissions granted when the inheritance was blocked are kept.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(unblockInheritanceParams.run),
 }
 

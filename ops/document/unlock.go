@@ -10,6 +10,7 @@ var unlock = engine.Op{
 	Label:    "Unlock",
 	Category: "Document",
 	Doc:      "Removes the lock and returns the document. Removing another user's lock requires the permission Unlock.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(unlockParams.run),
 }
 

@@ -10,6 +10,7 @@ var untrash = engine.Op{
 	Label:    "Untrash",
 	Category: "Document",
 	Doc:      "Takes the document with everything below it out of the trash and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(untrashParams.run),
 }
 

@@ -17,7 +17,8 @@ var update = engine.Op{
 	Category: "Document",
 	Doc: "Sets properties by xpath and returns the document; empty text clears one. " +
 		"The key ecm:acl adds to the local permissions entries written user:permission:true, separated by commas.",
-	Run: engine.Each(updateParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(updateParams.run),
 }
 
 type updateParams struct {

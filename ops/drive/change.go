@@ -15,7 +15,8 @@ var updateFile = engine.Op{
 	Doc: "Replaces the file of a document that the caller synchronizes and returns it as JSON. The old state is first kept as a minor version if " +
 		"nobody has changed it for an hour, if the last change was made by another user, or unless the header X-Device-Id names the computer " +
 		"that put the old file there.",
-	Run: engine.On(itemParams.update),
+	Callers: engine.Anyone,
+	Run:     engine.On(itemParams.update),
 }
 
 func (p itemParams) update(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
@@ -41,6 +42,7 @@ var rename = engine.Op{
 	Label:    "Rename",
 	Category: services,
 	Doc:      "Renames a file or folder that the caller synchronizes and returns it as JSON. The path of the document is unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(renameParams.run),
 }
 
@@ -69,6 +71,7 @@ var move = engine.Op{
 	Label:    "Move",
 	Category: services,
 	Doc:      "Moves a file or folder that the caller synchronizes into another folder and returns it as JSON.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(moveParams.run),
 }
 
@@ -78,6 +81,7 @@ var canMove = engine.Op{
 	Category: services,
 	Doc:      "Returns whether the caller may move a file or folder into another folder, as JSON.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(moveParams.can),
 }
 
@@ -132,7 +136,8 @@ var deleteItem = engine.Op{
 	Category: services,
 	Doc: "Moves a file or folder that the caller synchronizes to the trash and returns the input. A synchronization root is no longer " +
 		"synchronized instead, and a member of a collection is removed from the collection.",
-	Run: engine.On(itemParams.remove),
+	Callers: engine.Anyone,
+	Run:     engine.On(itemParams.remove),
 }
 
 func (p itemParams) remove(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
@@ -163,6 +168,7 @@ var attachBlob = engine.Op{
 	Label:    "Attach blob",
 	Category: services,
 	Doc:      "Replaces the main file of a document and returns the file. Clients use it to save a document that was opened for editing. It fails if the document has no main file.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(attachParams.run),
 }
 

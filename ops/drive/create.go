@@ -10,6 +10,7 @@ var createFolder = engine.Op{
 	Label:    "Create folder",
 	Category: services,
 	Doc:      "Creates a folder in a folder that the caller synchronizes and returns it as JSON.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createFolderParams.run),
 }
 
@@ -38,7 +39,8 @@ var createFile = engine.Op{
 	Category: services,
 	Doc: "Creates a document from the file in a folder that the caller synchronizes and returns it as JSON. Its type is chosen as by FileManager.Import, " +
 		"except that a text which a Note would not preserve exactly becomes a File.",
-	Run: engine.On(createFileParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(createFileParams.run),
 }
 
 type createFileParams struct {

@@ -16,6 +16,7 @@ var generateConflictedName = engine.Op{
 	Category: services,
 	Doc:      "Returns the name for the copy of a file with conflicting changes, as JSON: with the caller's name and the time in UTC before the extension.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(conflictParams.run),
 }
 
@@ -40,6 +41,7 @@ func getUpdateInfo(version string) engine.Op {
 		Category: services,
 		Doc:      "Returns the version of the server, in the form that clients compare, as JSON. The addresses of update sites are null.",
 		Effect:   engine.Pure,
+		Callers:  engine.Anyone,
 		Run: engine.On(func(noParams, *engine.Ctx, engine.Void) (*storage.Blob, error) {
 			return answer(map[string]any{"serverVersion": version, "updateSiteURL": nil, "betaUpdateSiteURL": nil}, nil)
 		}),

@@ -11,6 +11,7 @@ var getTop = engine.Op{
 	Category: services,
 	Doc:      "Returns the top-level folder that contains all folders that the caller synchronizes, as JSON.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(noParams.top),
 }
 
@@ -20,6 +21,7 @@ var getRoots = engine.Op{
 	Category: services,
 	Doc:      "Returns the folders and collections that the caller synchronizes, sorted by title, if the caller may read them and they are not in the trash.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(noParams.roots),
 }
 
@@ -47,6 +49,7 @@ var getItem = engine.Op{
 	Category: services,
 	Doc:      "Returns a file or folder that the caller synchronizes, as JSON; null if it does not exist.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(itemParams.get),
 }
 
@@ -56,6 +59,7 @@ var exists = engine.Op{
 	Category: services,
 	Doc:      "Returns whether the caller synchronizes a file or folder, as JSON.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(idParams.exists),
 }
 
@@ -65,6 +69,7 @@ var getChildren = engine.Op{
 	Category: services,
 	Doc:      "Returns the children of a folder, as a JSON list, up to the server's page limit.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(idParams.children),
 }
 
@@ -112,8 +117,9 @@ var scroll = engine.Op{
 	Category: services,
 	Doc: "Returns a batch of the descendants of a folder, each after its parent, as JSON: fileSystemItems, and scrollId for the " +
 		"next call. An empty batch means that there are no more. The server keeps no state between calls: a scroll does not expire, and GetChangeSummary reports items moved meanwhile.",
-	Effect: engine.Reads,
-	Run:    engine.On(scrollParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(scrollParams.run),
 }
 
 type scrollParams struct {
@@ -143,8 +149,9 @@ var getChanges = engine.Op{
 	Doc: "Returns the changes to what the caller synchronizes since the upperBound returned by an earlier call, as JSON, latest first: " +
 		"fileSystemChanges, each with the current item, or without one if it was deleted or the caller may no longer read it; activeSynchronizationRootDefinitions; " +
 		"hasTooManyChanges if the client must read everything again, as it also must after the caller's groups have changed.",
-	Effect: engine.Reads,
-	Run:    engine.On(changesParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(changesParams.run),
 }
 
 type changesParams struct {

@@ -13,7 +13,8 @@ var setSynchronization = engine.Op{
 	Category: services,
 	Doc: "Starts or stops synchronizing a folder or collection with the caller's computers. Nothing changes for a folder inside a synchronized one; " +
 		"synchronized folders inside the new one become part of it.",
-	Run: engine.On(synchronizeParams.run).As("document", "void"),
+	Callers: engine.Anyone,
+	Run:     engine.On(synchronizeParams.run).As("document", "void"),
 }
 
 type synchronizeParams struct {
@@ -36,6 +37,7 @@ var addToLocallyEdited = engine.Op{
 	Label:    "Add document to the 'Locally Edited' collection",
 	Category: services,
 	Doc:      "Adds a document to the caller's collection Locally Edited, which is created and synchronized on first use, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(editedParams.run),
 }
 

@@ -32,8 +32,9 @@ func setUpTests(tests bool) engine.Op {
 		Category: services,
 		Doc: "Creates users with passwords, and a workspace where they have a permission, replacing those of the previous call. Returns " +
 			"name:password pairs, separated by commas." + onlyForTests,
-		Secret: true,
-		Run:    forTests(tests, setUpParams.run),
+		Callers: engine.Admins.From(engine.Direct),
+		Secret:  true,
+		Run:     forTests(tests, setUpParams.run),
 	}
 }
 
@@ -101,6 +102,7 @@ func tearDownTests(tests bool) engine.Op {
 		Label:    "Tear down integration tests",
 		Category: services,
 		Doc:      "Removes the users and the workspace that SetupIntegrationTests made, and returns the input." + onlyForTests,
+		Callers:  engine.Admins.From(engine.Direct),
 		Run: forTests(tests, func(_ noParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 			return engine.Void{}, tearDown(c)
 		}),
@@ -140,6 +142,7 @@ func createTestDocuments(tests bool) engine.Op {
 		Label:    "Create test documents",
 		Category: services,
 		Doc:      "Creates files in the input folder and returns their number, as text." + onlyForTests,
+		Callers:  engine.Admins.From(engine.Direct),
 		Run:      forTests(tests, testDocumentsParams.run),
 	}
 }
@@ -170,6 +173,7 @@ func setVersioning(tests bool) engine.Op {
 		Label:    "Set versioning options",
 		Category: services,
 		Doc:      "Sets when UpdateFile keeps the old state of a file as a version, and returns the input." + onlyForTests,
+		Callers:  engine.Admins.From(engine.Direct),
 		Run:      forTests(tests, versioningParams.run),
 	}
 }
@@ -193,8 +197,9 @@ func setActiveFactories(tests bool) engine.Op {
 		Category: services,
 		Doc: "Returns whether folders are shown according to a profile. There is only one way here, so it returns true only " +
 			"when a profile is switched off." + onlyForTests,
-		Effect: engine.Pure,
-		Run:    forTests(tests, profileParams.run),
+		Effect:  engine.Pure,
+		Callers: engine.Admins.From(engine.Direct),
+		Run:     forTests(tests, profileParams.run),
 	}
 }
 
@@ -214,6 +219,7 @@ func waitForAsync(tests bool) engine.Op {
 		Category: services,
 		Doc:      "Waits until no job is due or running, for at most 20 seconds, and returns the input." + onlyForTests,
 		Effect:   engine.Pure,
+		Callers:  engine.Admins.From(engine.Direct),
 		Run:      forTests(tests, noParams.wait),
 	}
 }
@@ -249,6 +255,7 @@ func waitForAudit(tests bool) engine.Op {
 		Category: services,
 		Doc:      "Returns the input: everything that is committed is in the audit log." + onlyForTests,
 		Effect:   engine.Pure,
+		Callers:  engine.Admins.From(engine.Direct),
 		Run: forTests(tests, func(noParams, *engine.Ctx, engine.Void) (engine.Void, error) {
 			return engine.Void{}, nil
 		}),

@@ -10,6 +10,7 @@ var deleteJob = engine.Op{
 	Label:    "Delete a Job",
 	Category: "Services",
 	Doc:      "Deletes a dead or waiting job: it will not run.",
+	Callers:  engine.Admins.From(engine.Direct),
 	Run:      engine.On(deleteParams.run),
 }
 

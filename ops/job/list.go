@@ -14,6 +14,7 @@ var list = engine.Op{
 	Category: "Services",
 	Doc:      "Lists the jobs of the outbox, at most limit per state: dead jobs first, then running ones, then waiting ones.",
 	Effect:   engine.Reads,
+	Callers:  engine.Admins.From(engine.Direct),
 	Run:      engine.On(listParams.run),
 }
 

@@ -10,6 +10,7 @@ var retry = engine.Op{
 	Label:    "Retry a Job",
 	Category: "Services",
 	Doc:      "Retries a dead or waiting job immediately.",
+	Callers:  engine.Admins.From(engine.Direct),
 	Run:      engine.On(retryParams.run),
 }
 

@@ -15,7 +15,8 @@ var runFailed = engine.Op{
 	Category: "Services",
 	Doc: "Retries dead jobs in the background, up to 1,000 at a time. Returns JSON with the number of jobs found (total), the number retried " +
 		"(success), and the number excluded by kind (filtered).",
-	Run: engine.On(runFailedParams.run),
+	Callers: engine.Admins.From(engine.Direct),
+	Run:     engine.On(runFailedParams.run),
 }
 
 type runFailedParams struct {

@@ -22,6 +22,7 @@ func sendMail(cfg Config) engine.Op {
 		Category: "Notification",
 		Doc: "Sends a message about the document after the call is committed, and returns the document. The message is text with placeholders such as ${Document.title} or ${docUrl}, " +
 			"or template:NAME. With rollbackOnError false, the call continues if the message cannot be created; the jobs show whether the mail server accepted it.",
+		Callers: engine.Admins.OrStored(),
 		Run: engine.Each(func(p mailParams, c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 			err := p.send(c, d, cfg)
 			if err != nil && !p.Rollback && !engine.Ends(err) {

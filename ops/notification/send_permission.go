@@ -12,6 +12,7 @@ var sendPermission = engine.Op{
 	Label:    "Send the notification email for a permission",
 	Category: "Document",
 	Doc:      "Sends the notification about a permission on the document again, by mail to its holder, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(permissionParams.run),
 }
 

@@ -11,6 +11,7 @@ var subscribe = engine.Op{
 	Label:    "Subscribe document",
 	Category: "Document",
 	Doc:      "Subscribes the caller to notifications about the document and everything below it, by default all of them, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(subscribeParams.run),
 }
 

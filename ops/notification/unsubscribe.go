@@ -11,6 +11,7 @@ var unsubscribe = engine.Op{
 	Label:    "Unsubscribe document",
 	Category: "Document",
 	Doc:      "Removes the caller's subscriptions to notifications about the document, by default all of them, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(unsubscribeParams.run),
 }
 

@@ -20,6 +20,7 @@ var list = engine.Op{
 	Category: category,
 	Doc:      "Returns the OAuth 2 clients or providers. Only administrators see them.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(listParams.run),
 }
 
@@ -47,6 +48,7 @@ var read = engine.Op{
 	Category: category,
 	Doc:      "Returns a client by its id, or a provider by its name. Only administrators see them.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(readParams.run),
 }
 
@@ -68,6 +70,7 @@ var create = engine.Op{
 	Label:    "Create OAuth 2 Client or Provider",
 	Category: category,
 	Doc:      "Adds a client or a provider and returns it.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
 	Run:      engine.On(createParams.run),
 }
@@ -109,6 +112,7 @@ var update = engine.Op{
 	Label:    "Update OAuth 2 Client or Provider",
 	Category: category,
 	Doc:      "Changes the given fields of a client or provider and returns it.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
 	Run:      engine.On(updateParams.run),
 }
@@ -139,6 +143,7 @@ var remove = engine.Op{
 	Label:    "Delete OAuth 2 Client or Provider",
 	Category: category,
 	Doc:      "Deletes a client or provider and returns the input. The tokens of a client are revoked.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(removeParams.run),
 }
 

@@ -12,6 +12,7 @@ var listTokens = engine.Op{
 	Category: category,
 	Doc:      "Returns the tokens that act for the caller, newest first: all, those issued to clients, or those received from providers. The tokens themselves are not shown.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(listTokensParams.run),
 }
 
@@ -46,6 +47,7 @@ var readToken = engine.Op{
 	Category: category,
 	Doc:      "Returns the metadata of a client's token. The token itself is not shown.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(tokenParams.read),
 }
 
@@ -65,6 +67,7 @@ var updateToken = engine.Op{
 	Label:    "Share OAuth 2 Token",
 	Category: category,
 	Doc:      "Sets with whom a client's token is shared, and returns its metadata.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(updateTokenParams.run),
 }
 
@@ -91,6 +94,7 @@ var revokeToken = engine.Op{
 	Label:    "Revoke OAuth 2 Token",
 	Category: category,
 	Doc:      "Revokes the token of a client immediately, and returns the input.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(tokenParams.revoke),
 }
 

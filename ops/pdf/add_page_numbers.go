@@ -14,6 +14,7 @@ var addPageNumbers = engine.Op{
 	Category: "Conversion",
 	Doc:      "Adds page numbers to PDF files and returns them. A protected file stays protected; it must permit modification, or the owner's password is required.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(addPageNumbersParams.run),
 }
 

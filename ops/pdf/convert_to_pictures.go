@@ -15,8 +15,9 @@ var convertToPictures = engine.Op{
 	Category: "Conversion",
 	Doc: "Returns PNG pictures of the pages of a document's PDF file at 300 dots per inch, named after the file and the page numbers. " +
 		"It requires the program pdftoppm on the server. With a password other than the owner's, a protected file must permit copying.",
-	Effect: engine.Reads,
-	Run:    engine.On(convertToPicturesParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(convertToPicturesParams.run),
 }
 
 type convertToPicturesParams struct {

@@ -18,8 +18,9 @@ var encrypt = engine.Op{
 	Category: "Conversion",
 	Doc: "Encrypts PDF files, or those of documents, with passwords and returns them. What users without the owner's password may do is listed in " +
 		"permissions: print, modify, copy, modifyAnnot, fillForms, extractForAccessibility, assemble and printDegraded, each true or false; unlisted permissions are denied.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.Each(encryptParams.blob), engine.Each(encryptParams.doc)),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.Each(encryptParams.blob), engine.Each(encryptParams.doc)),
 }
 
 type encryptParams struct {

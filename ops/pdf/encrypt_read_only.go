@@ -12,8 +12,9 @@ var encryptReadOnly = engine.Op{
 	Category: "Conversion",
 	Doc: "Encrypts PDF files, or those of documents, with passwords and returns them. Users without the owner's password may print and copy " +
 		"but not change them.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.Each(encryptReadOnlyParams.blob), engine.Each(encryptReadOnlyParams.doc)),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.Each(encryptReadOnlyParams.blob), engine.Each(encryptReadOnlyParams.doc)),
 }
 
 type encryptReadOnlyParams struct {

@@ -22,7 +22,8 @@ var extractInfo = engine.Op{
 		"PDF producer, Content creator, Creation date, Modification date, Encrypted, Keywords, Media box width, Media box height, Crop box width, Crop box height, Can Print, " +
 		"Can Modify, Can Extract, Can Modify Annotations, Can Fill Forms, Can Extract for Accessibility, Can Assemble and Can Print Degraded; sizes are those of the first " +
 		"page, in points. Without a PDF file, the properties are cleared.",
-	Run: engine.Each(extractInfoParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(extractInfoParams.run),
 }
 
 type extractInfoParams struct {

@@ -15,6 +15,7 @@ var extractLinks = engine.Op{
 	Category: "Conversion",
 	Doc:      "Returns the external links of a PDF file, of one type or all, as JSON: a list of objects with page, subType, text and link, sorted by type and page.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(extractLinksParams.run),
 }
 

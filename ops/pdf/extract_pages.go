@@ -16,8 +16,9 @@ var extractPages = engine.Op{
 	Category: "Conversion",
 	Doc: "Returns a new, unprotected PDF file with some pages of another one. With a password other than the owner's, a protected file " +
 		"must permit copying.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.On(extractPagesParams.blob), engine.On(extractPagesParams.doc)),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(extractPagesParams.blob), engine.On(extractPagesParams.doc)),
 }
 
 type extractPagesParams struct {

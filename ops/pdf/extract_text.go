@@ -13,6 +13,7 @@ var extractText = engine.Op{
 	Label:    "PDF: Extract Text",
 	Category: "Document",
 	Doc:      "Copies the text of a document's PDF file, or only the lines that contain a pattern, to a property and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(extractTextParams.run),
 }
 

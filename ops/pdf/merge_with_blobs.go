@@ -13,8 +13,9 @@ var mergeWithBlobs = engine.Op{
 	Category: "Conversion",
 	Doc: "Joins PDF files into one: those of the input, then the file in one context variable, then those in another. It rejects protected files, " +
 		"since the new file would not be protected.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.On(mergeParams.blobs), engine.On(mergeParams.blob)),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(mergeParams.blobs), engine.On(mergeParams.blob)),
 }
 
 type mergeParams struct {

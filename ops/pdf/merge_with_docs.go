@@ -12,8 +12,9 @@ var mergeWithDocs = engine.Op{
 	Category: "Conversion",
 	Doc: "Joins PDF files into one: those of the input documents, then the file in one context variable, those in another, and those of the documents " +
 		"named in a third. Documents without a file are left out. Protected files are refused, since the new file would not be protected.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.On(mergeDocsParams.docs), engine.On(mergeDocsParams.doc)),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(mergeDocsParams.docs), engine.On(mergeDocsParams.doc)),
 }
 
 type mergeDocsParams struct {

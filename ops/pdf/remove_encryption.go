@@ -12,6 +12,7 @@ var removeEncryption = engine.Op{
 	Category: "Conversion",
 	Doc:      "Removes the encryption of PDF files, or those of documents, and returns them. Unprotected files are returned unchanged.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.Each(removeEncryptionParams.blob), engine.Each(removeEncryptionParams.doc)),
 }
 

@@ -13,8 +13,9 @@ var watermarkWithImage = engine.Op{
 	Category: "Conversion",
 	Doc: "Adds a JPEG or PNG picture as a watermark to all pages of PDF files and returns them. Properties, with their defaults: scale (1; points per pixel), " +
 		watermarkDoc + ".",
-	Effect: engine.Reads,
-	Run:    engine.Each(watermarkImageParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Each(watermarkImageParams.run),
 }
 
 type watermarkImageParams struct {

@@ -13,6 +13,7 @@ var watermarkWithPDF = engine.Op{
 	Category: "Conversion",
 	Doc:      "Adds the pages of one PDF file as a background, centered, to the pages of others, starting over after the last one, and returns the files.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(watermarkPDFParams.run),
 }
 

@@ -13,8 +13,9 @@ var watermarkWithText = engine.Op{
 	Category: "Conversion",
 	Doc: "Adds a line of text as a watermark to all pages of PDF files and returns them. Properties, with their defaults: fontFamily (Helvetica), fontSize (72), " +
 		"rotation (0; degrees counterclockwise), hex255Color (#000000),  " + watermarkDoc + ".",
-	Effect: engine.Reads,
-	Run:    engine.Each(watermarkTextParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Each(watermarkTextParams.run),
 }
 
 type watermarkTextParams struct {

@@ -15,6 +15,7 @@ var addComplexItem = engine.Op{
 	Label:    "Add Item to List Property",
 	Category: "Document",
 	Doc:      "Adds complex items, written as JSON, to the end of a list and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(addComplexItemParams.run),
 }
 

@@ -10,6 +10,7 @@ var addFacet = engine.Op{
 	Label:    "Add Facet",
 	Category: "Document",
 	Doc:      "Gives the document a facet, with the properties that come with it, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(addFacetParams.run),
 }
 

@@ -15,6 +15,7 @@ var addItem = engine.Op{
 	Label:    "Add Entry To Multivalued Property",
 	Category: "Document",
 	Doc:      "Adds a value to the end of a list of scalars and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(addItemParams.run),
 }
 

@@ -14,6 +14,7 @@ var copySchema = engine.Op{
 	Label:    "Copy Schema",
 	Category: "Document",
 	Doc:      "Copies the properties of one schema from another document and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(copySchemaParams.run),
 }
 

@@ -13,8 +13,9 @@ var getBlob = engine.Op{
 	Category: "Files",
 	Doc: "Returns the file at an xpath, otherwise the document's main file, otherwise an empty text file named after the document with the suffix .null. " +
 		"On documents without file:content, such as notes, that xpath means the main file.",
-	Effect: engine.Reads,
-	Run:    engine.Each(getBlobParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Each(getBlobParams.run),
 }
 
 type getBlobParams struct {

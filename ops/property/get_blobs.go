@@ -12,6 +12,7 @@ var getBlobs = engine.Op{
 	Category: "Files",
 	Doc:      "Returns all files of the document, the main file first, or nothing if there are none.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getBlobsParams.run),
 }
 

@@ -13,6 +13,7 @@ var getBlobsByProperty = engine.Op{
 	Category: "Files",
 	Doc:      "Returns the files of a list property: the member file of each item, or the item itself.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getBlobsByPropertyParams.run),
 }
 

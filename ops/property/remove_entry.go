@@ -15,6 +15,7 @@ var removeEntry = engine.Op{
 	Label:    "Remove Entry Of Multivalued Property",
 	Category: "Document",
 	Doc:      "Removes a value from a list of scalars: all occurrences or only the first. A list without the value is unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeEntryParams.run),
 }
 

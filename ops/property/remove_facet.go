@@ -10,6 +10,7 @@ var removeFacet = engine.Op{
 	Label:    "Remove Facet",
 	Category: "Document",
 	Doc:      "Removes a facet and its properties, and returns the document. Facets of the type cannot be removed.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeFacetParams.run),
 }
 

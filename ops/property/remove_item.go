@@ -13,6 +13,7 @@ var removeItem = engine.Op{
 	Label:    "Remove Item from List Property",
 	Category: "Document",
 	Doc:      "Removes one item from a list, or all items without an index, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeItemParams.run),
 }
 

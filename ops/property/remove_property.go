@@ -10,6 +10,7 @@ var removeProperty = engine.Op{
 	Label:    "Remove Property",
 	Category: "Document",
 	Doc:      "Clears a property: a list is emptied, a list item is removed from its list, any other property is unset.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removePropertyParams.run),
 }
 

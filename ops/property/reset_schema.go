@@ -11,6 +11,7 @@ var resetSchema = engine.Op{
 	Label:    "Reset Schema",
 	Category: "Document",
 	Doc:      "Resets the properties of a schema, or one property, to their default values, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(resetSchemaParams.run),
 }
 

@@ -11,6 +11,7 @@ var setBlob = engine.Op{
 	Label:    "Set File",
 	Category: "Document",
 	Doc:      "Attaches a file to the document and returns the document. A list property gets the file appended.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(setBlobParams.run),
 }
 

@@ -11,6 +11,7 @@ var setBlobName = engine.Op{
 	Label:    "Set File Name",
 	Category: "Files",
 	Doc:      "Renames the file at an xpath and returns the document. Without a file at the xpath, nothing changes.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(setBlobNameParams.run),
 }
 

@@ -17,7 +17,8 @@ var setMetadata = engine.Op{
 	Category: "Files",
 	Doc: "Sets properties of the document from the metadata of one of its files, using a declared mapping. Properties whose " +
 		"metadata the file does not have are unchanged. Returns nothing.",
-	Run: engine.On(setMetadataParams.run).As("document", "void"),
+	Callers: engine.Anyone,
+	Run:     engine.On(setMetadataParams.run).As("document", "void"),
 }
 
 type setMetadataParams struct {

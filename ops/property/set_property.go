@@ -14,7 +14,8 @@ var setProperty = engine.Op{
 	Category: "Document",
 	Doc: "Sets one scalar property or file, or clears it when no value is given, and returns the document. " +
 		"Text is converted to the property's type; a reference to an upload means the file, or its text.",
-	Run: engine.Each(setPropertyParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(setPropertyParams.run),
 }
 
 type setPropertyParams struct {

@@ -13,6 +13,7 @@ var writeMetadata = engine.Op{
 	Category: "Files",
 	Since:    "7.1",
 	Doc:      "Changes the metadata of a file of the document, as Blob.SetMetadataFromContext does, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(writeMetadataParams.run),
 }
 

@@ -15,7 +15,8 @@ var createLiveProxy = engine.Op{
 	Category: "Document",
 	Doc: "Creates a proxy of the document in another folder and returns it. The proxy has its own location and permissions " +
 		"and otherwise follows the document as it changes.",
-	Run: engine.Each(createLiveProxyParams.run),
+	Callers: engine.Admins.OrStored(),
+	Run:     engine.Each(createLiveProxyParams.run),
 }
 
 type createLiveProxyParams struct {

@@ -12,6 +12,7 @@ var getSourceDocument = engine.Op{
 	Category: "Document",
 	Doc:      "Returns the live document of a proxy or version; other documents are returned unchanged.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getSourceDocumentParams.run),
 }
 

@@ -11,7 +11,8 @@ var publishDoc = engine.Op{
 	Category: "Document",
 	Doc: "Publishes the current state of the document to a section and returns the proxy there. A version is created if the document " +
 		"has changed since its last one.",
-	Run: engine.Each(publishDocParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(publishDocParams.run),
 }
 
 type publishDocParams struct {

@@ -11,6 +11,7 @@ var publishToSections = engine.Op{
 	Label:    "Multi-Publish",
 	Category: "Document",
 	Doc:      "Publishes the current state of the document to several sections and returns the proxies there.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(publishToSectionsParams.run),
 }
 

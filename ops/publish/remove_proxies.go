@@ -10,6 +10,7 @@ var removeProxies = engine.Op{
 	Label:    "Remove Proxies",
 	Category: "Document",
 	Doc:      "Removes the proxies of the document that the caller may see, both live and published, and returns the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeProxiesParams.run),
 }
 

@@ -10,6 +10,7 @@ var unpublishAll = engine.Op{
 	Label:    "Unpublish Document",
 	Category: "Document",
 	Doc:      "Removes all published proxies of the document and its renditions that the caller may see. Returns nothing.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(unpublishAllParams.run).As("document", "void"),
 }
 

@@ -13,7 +13,8 @@ var addRelation = engine.Op{
 	Category: "Services",
 	Doc: "Creates a relation from another document to the input, or with outgoing from the input to the other document, and returns the input. " +
 		"It fails if the relation already exists.",
-	Run: engine.Each(addRelationParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(addRelationParams.run),
 }
 
 type addRelationParams struct {

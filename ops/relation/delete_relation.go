@@ -13,7 +13,8 @@ var deleteRelation = engine.Op{
 	Category: "Services",
 	Doc: "Deletes the relation from another document to the input, or with outgoing from the input to the other document, and returns " +
 		"the input. The relation need not exist.",
-	Run: engine.Each(deleteRelationParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(deleteRelationParams.run),
 }
 
 type deleteRelationParams struct {

@@ -15,6 +15,7 @@ var getLinked = engine.Op{
 	Category: "Services",
 	Doc:      "Returns the documents that the input is related to, or those that are related to the input.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(getLinkedParams.run),
 }
 

@@ -14,7 +14,8 @@ func renderDocument(find resources) engine.Op {
 		Doc: "Renders each document to a file with a template in FTL, the language of FreeMarker, or with chain expressions marked with @. Document is the document; " +
 			"the variables of the call are available by name. Unsupported FTL features are reported as errors with the line. " +
 			"Templates of type mvel are accepted from administrators, the group scripters, chains, and the server's files.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			engine.On(func(p documentParams, c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 				files, err := p.run(c, storage.Docs{d}, find)

@@ -15,7 +15,8 @@ func renderFeed(find resources) engine.Op {
 		Category: "Conversion",
 		Doc: "Renders all documents to one file with a template, as Render.Document does for each. Documents is the list, as is Document in FTL. " +
 			"It fails if the charset lacks a character.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
 		Run: engine.On(func(p feedParams, c *engine.Ctx, docs storage.Docs) (*storage.Blob, error) {
 			return p.run(c, docs, find)
 		}),

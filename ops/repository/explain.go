@@ -12,6 +12,7 @@ var explain = engine.Op{
 	Category: "Fetch",
 	Doc:      "Runs a query and explains how: the index it uses, the conditions checked on each document, what it reads, and the index that would make it cheap. For administrators only, because all of this depends on documents that others may not read.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(explainParams.run),
 }
 

@@ -14,6 +14,7 @@ var getDocument = engine.Op{
 	Category: "Fetch",
 	Doc:      "Returns the document with a path or id. A path that starts with a dot is relative to the input document.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(getDocumentParams.run),
 }
 

@@ -14,6 +14,7 @@ func pageProvider(providers *Providers) engine.Op {
 		Category:  "Fetch",
 		Doc:       "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted but ignored.",
 		Effect:    engine.Reads,
+		Callers:   engine.Anyone,
 		Open:      true,
 		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {

@@ -14,8 +14,9 @@ var queryDocs = engine.Op{
 	Since:    "6.0",
 	Doc: "Runs a query and returns a page of the documents it finds. Values for ? and :name are bound, never pasted into the text, " +
 		"so quotePatternParameters and escapePatternParameters are ignored.",
-	Effect: engine.Reads,
-	Run:    engine.On(queryParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(queryParams.run),
 }
 
 type queryParams struct {

@@ -14,6 +14,7 @@ func readProvider(providers *Providers) engine.Op {
 		Category:  "Fetch",
 		Doc:       "Returns the declaration of a page provider.",
 		Effect:    engine.Pure,
+		Callers:   engine.Anyone,
 		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p readProviderParams, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return p.run(providers)

@@ -11,6 +11,7 @@ var repositories = engine.Op{
 	Category:   "Fetch",
 	Doc:        "Returns the sorted names of the repositories.",
 	Effect:     engine.Reads,
+	Callers:    engine.Anyone,
 	Run:        engine.On(repositoriesParams.run),
 }
 

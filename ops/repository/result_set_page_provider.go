@@ -22,6 +22,7 @@ func resultSetPageProvider(providers *Providers) engine.Op {
 		Category:  "Fetch",
 		Doc:       "Runs a named query and returns a page of rows. Without columns in the provider, rows have id, path, name, type and title.",
 		Effect:    engine.Reads,
+		Callers:   engine.Anyone,
 		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*search.Rows, error) {
 			return p.run(c, providers)

@@ -14,6 +14,7 @@ var resultSetQuery = engine.Op{
 	Since:    "6.0",
 	Doc:      "Runs a query and returns a page of rows, each holding the query's columns.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(resultSetQueryParams.run),
 }
 

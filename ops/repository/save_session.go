@@ -11,8 +11,9 @@ var saveSession = engine.Op{
 	Category: "Execution Flow",
 	Doc: "Returns its input. Every change is immediately visible to the following steps and is stored when the call ends, " +
 		"so there is nothing to flush; unsaved changes to documents remain unsaved.",
-	Effect: engine.Pure,
-	Run:    engine.On(saveSessionParams.run),
+	Effect:  engine.Pure,
+	Callers: engine.Anyone,
+	Run:     engine.On(saveSessionParams.run),
 }
 
 type saveSessionParams struct{}

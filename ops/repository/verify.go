@@ -11,6 +11,7 @@ var verify = engine.Op{
 	Category: "Services",
 	Doc:      "Reads the whole repository and returns a list of inconsistencies: damaged values, documents without a location, missing files. An empty list means that there are none.",
 	Effect:   engine.Pure,
+	Callers:  engine.Admins,
 	Run:      engine.On(verifyParams.run),
 }
 

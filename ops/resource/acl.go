@@ -11,6 +11,7 @@ var acl = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns the document's access control lists, its own first, then those it inherits.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(aclParams.run),
 }
 

@@ -16,6 +16,7 @@ var audit = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns a page of the document's audit records, by default newest first.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(auditParams.run),
 }
 

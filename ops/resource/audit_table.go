@@ -16,6 +16,7 @@ var auditTable = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns a page of the document's audit records, newest first, as comma separated values. Values that a spreadsheet would interpret as formulas are prefixed with an apostrophe.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(auditParams.table),
 }
 

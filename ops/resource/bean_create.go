@@ -10,6 +10,7 @@ var beanCreate = engine.Op{
 	Label:    "BusinessCreateOperation",
 	Category: "Business",
 	Doc:      "Creates a document from a business object in a folder, with a name, and returns the object.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(beanCreateParams.run).As("businessadapter", "businessadapter"),
 }
 

@@ -12,6 +12,7 @@ var beanFetch = engine.Op{
 	Category: "Business",
 	Doc:      "Returns the business object with the current state of the document that its id names.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(beanFetchParams.run).As("businessadapter", "businessadapter"),
 }
 

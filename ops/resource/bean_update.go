@@ -9,6 +9,7 @@ var beanUpdate = engine.Op{
 	Label:    "BusinessUpdateOperation",
 	Category: "Business",
 	Doc:      "Stores the fields of a business object in the document that its id names, and returns the updated object.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(beanUpdateParams.run).As("businessadapter", "businessadapter"),
 }
 

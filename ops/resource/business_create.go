@@ -13,6 +13,7 @@ var businessCreate = engine.Op{
 	Label:    "Create from Business Object",
 	Category: "Business",
 	Doc:      "Creates a document from a business object in the input folder and returns the object.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(businessCreateParams.run),
 }
 

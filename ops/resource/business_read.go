@@ -11,6 +11,7 @@ var businessRead = engine.Op{
 	Category: "Business",
 	Doc:      "Returns the document as the business object of an adapter.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(businessReadParams.run),
 }
 

@@ -10,6 +10,7 @@ var businessWrite = engine.Op{
 	Label:    "Write Business Object",
 	Category: "Business",
 	Doc:      "Sets the document's properties from a business object and returns the updated object.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(businessWriteParams.run),
 }
 

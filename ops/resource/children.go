@@ -18,6 +18,7 @@ var children = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns a page of the document's children that are neither hidden nor trashed, sorted by title. If the children do not fit on one page, they are not counted: a full page means that there may be another.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(childrenParams.run),
 }
 

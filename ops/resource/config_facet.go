@@ -11,6 +11,7 @@ var configFacet = engine.Op{
 	Category: "Configuration",
 	Doc:      "Describes a facet: the schemas it brings.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(configFacetParams.run),
 }
 

@@ -10,6 +10,7 @@ var configFacets = engine.Op{
 	Category: "Configuration",
 	Doc:      "Describes all facets.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(configFacetsParams.run),
 }
 

@@ -13,6 +13,7 @@ var configSchema = engine.Op{
 	Category: "Configuration",
 	Doc:      "Describes a schema: its prefix and the types of its fields.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(configSchemaParams.run),
 }
 

@@ -12,6 +12,7 @@ var configSchemas = engine.Op{
 	Category: "Configuration",
 	Doc:      "Describes all schemas.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(configSchemasParams.run),
 }
 

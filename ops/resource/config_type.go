@@ -11,6 +11,7 @@ var configType = engine.Op{
 	Category: "Configuration",
 	Doc:      "Describes a document type: its parent, its facets and its schemas.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(configTypeParams.run),
 }
 

@@ -12,6 +12,7 @@ var configTypes = engine.Op{
 	Category: "Configuration",
 	Doc:      "Returns all document types and schemas, by name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(configTypesParams.run),
 }
 

@@ -13,6 +13,7 @@ var create = engine.Op{
 	Label:    "Create from Entity",
 	Category: "Resource",
 	Doc:      "Creates the document that a request describes in the input folder and returns it. Properties of schemas that its type does not have are ignored.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createParams.run),
 }
 

@@ -10,6 +10,7 @@ var downloaded = engine.Op{
 	Label:    "Downloaded",
 	Category: "Resource",
 	Doc:      "Records that a file of the document was downloaded. Only the server itself calls it.",
+	Callers:  engine.Admins.From(engine.Server),
 	Run:      engine.On(downloadedParams.run),
 }
 

@@ -12,6 +12,7 @@ var empty = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns a document of a type with its default values, which is not stored.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Overload(engine.On(emptyParams.in), engine.On(emptyParams.nowhere)),
 }
 

@@ -15,6 +15,7 @@ var fileAt = engine.Op{
 	Category: "Resource",
 	Doc:      "Returns the file at an xpath of the document. It fails if there is no file or no such property.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(fileAtParams.run),
 }
 

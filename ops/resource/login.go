@@ -11,6 +11,7 @@ var login = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns who is signed in.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(loginParams.run),
 }
 

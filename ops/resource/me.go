@@ -11,6 +11,7 @@ var me = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns the user who is signed in.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(meParams.run),
 }
 

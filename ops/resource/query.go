@@ -12,6 +12,7 @@ var query = engine.Op{
 	Category: "Resource",
 	Doc:      "Runs a query of the query language and returns a page of the results.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(queryParams.run),
 }
 

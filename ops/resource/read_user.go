@@ -11,6 +11,7 @@ var readUser = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a user by name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readUserParams.run),
 }
 

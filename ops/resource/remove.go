@@ -10,6 +10,7 @@ var remove = engine.Op{
 	Label:    "Delete",
 	Category: "Resource",
 	Doc:      "Deletes the document permanently, with everything below it, and returns nothing.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(removeParams.run).As("document", "void"),
 }
 

@@ -10,6 +10,7 @@ var removeFile = engine.Op{
 	Label:    "Remove File",
 	Category: "Resource",
 	Doc:      "Removes the file at an xpath from the document and returns nothing.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(removeFileParams.run).As("document", "void"),
 }
 

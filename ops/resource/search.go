@@ -16,6 +16,7 @@ var searchDocs = engine.Op{
 	Category: "Resource",
 	Doc:      "Runs a query, or searches for words below the document, and returns a page of the results.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(searchParams.run),
 }
 

@@ -10,6 +10,7 @@ var setFile = engine.Op{
 	Label:    "Put File",
 	Category: "Resource",
 	Doc:      "Stores a file at an xpath of the document, replacing an existing one, and returns the document. A list gets the file appended.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(setFileParams.run),
 }
 

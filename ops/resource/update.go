@@ -10,6 +10,7 @@ var update = engine.Op{
 	Label:    "Update from Entity",
 	Category: "Resource",
 	Doc:      "Sets the properties given in a request on the document, and no others, and returns it. An outdated changeToken is refused.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateParams.run),
 }
 

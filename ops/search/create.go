@@ -12,6 +12,7 @@ var create = engine.Op{
 	Label:    "Save Search",
 	Category: category,
 	Doc:      "Saves a search in the caller's personal workspace and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createParams.run),
 }
 

@@ -13,6 +13,7 @@ var execute = engine.Op{
 	Category: category,
 	Doc:      "Runs a saved search and returns a page of the results.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(executeParams.run),
 }
 

@@ -12,6 +12,7 @@ var list = engine.Op{
 	Category: category,
 	Doc:      "Returns a page of the saved searches that the caller may read, by title.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listParams.run),
 }
 

@@ -8,6 +8,7 @@ var read = engine.Op{
 	Category: category,
 	Doc:      "Returns a saved search.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readParams.run),
 }
 
@@ -26,6 +27,7 @@ var remove = engine.Op{
 	Label:    "Delete Saved Search",
 	Category: category,
 	Doc:      "Deletes a saved search.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(removeParams.run),
 }
 

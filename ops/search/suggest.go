@@ -21,6 +21,7 @@ var suggest = engine.Op{
 	Category: "User Interface",
 	Doc:      "Returns JSON with suggestions for a search box: documents whose title begins with the term or that match it in full text, then users, then groups. Each has id, label, type, icon, thumbnailUrl, url and highlights.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(suggestParams.run),
 }
 

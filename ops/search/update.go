@@ -10,6 +10,7 @@ var update = engine.Op{
 	Label:    "Update Saved Search",
 	Category: category,
 	Doc:      "Changes a saved search and returns it. Omitted fields are unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateParams.run),
 }
 

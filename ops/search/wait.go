@@ -8,8 +8,9 @@ var wait = engine.Op{
 	Category: category,
 	Doc: "Returns true. Clients call it before searching on servers whose index lags behind; on this server a search " +
 		"finds everything committed before it starts.",
-	Effect: engine.Pure,
-	Run:    engine.On(waitParams.run),
+	Effect:  engine.Pure,
+	Callers: engine.Anyone,
+	Run:     engine.On(waitParams.run),
 }
 
 type waitParams struct {

@@ -15,7 +15,8 @@ func getActions(actions Actions) engine.Op {
 		Category: "Services",
 		Doc: "Returns the actions of a category that are available for the document, or for the one in the context variable currentDocument, as JSON: " +
 			"those whose operation the caller may run and whose declaration matches the document and the caller.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			engine.On(func(p actionsParams, c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 				return p.current(c, actions)

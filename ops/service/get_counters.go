@@ -13,8 +13,9 @@ var getCounters = engine.Op{
 	Category: "Services",
 	Doc: "Returns, as JSON, the values of the server's counters since its start, sampled at each call: calls, failures and retries. " +
 		"Each has its values, the differences between them, and the rate in events per second.",
-	Effect: engine.Pure,
-	Run:    engine.On(countersParams.run),
+	Effect:  engine.Pure,
+	Callers: engine.Admins,
+	Run:     engine.On(countersParams.run),
 }
 
 type countersParams struct {

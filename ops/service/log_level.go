@@ -14,6 +14,7 @@ func logLevel(level *slog.LevelVar) engine.Op {
 		Label:    "Log Level",
 		Category: "Services",
 		Doc:      "Sets the log level of the server until it stops, and returns it.",
+		Callers:  engine.Admins.From(engine.Direct),
 		Run: engine.On(func(p logLevelParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return p.run(c, level)
 		}),

@@ -10,6 +10,7 @@ var putParameter = engine.Op{
 	Label:    "Put a Simple Configuration Parameter",
 	Category: "Local Configuration",
 	Doc:      "Stores a parameter on the document, which also applies to everything below it, and returns the document. It is stored regardless of save.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(putParameterParams.run),
 }
 

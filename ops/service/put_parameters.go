@@ -12,6 +12,7 @@ var putParameters = engine.Op{
 	Label:    "Put Simple Configuration parameters",
 	Category: "Local Configuration",
 	Doc:      "Stores several parameters on the document, which also apply to everything below it, and returns the document. They are stored regardless of save.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(putParametersParams.run),
 }
 

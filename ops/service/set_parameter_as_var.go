@@ -11,6 +11,7 @@ var setParameterAsVar = engine.Op{
 	Category: "Local Configuration",
 	Doc:      "Copies the parameter that applies to the document, stored on it or on its nearest ancestor, to a context variable, and returns the document.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(setParameterParams.run),
 }
 

@@ -13,6 +13,7 @@ var put = engine.Op{
 	Label:    "Tag Document",
 	Category: "Services",
 	Doc:      "Adds tags to the document and returns it. Users who may read the document may tag it. Tags are lower-cased and lose spaces and the characters / \\ ' %; existing tags are kept, and documents of types without tags are unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(putParams.run),
 }
 

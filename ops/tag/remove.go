@@ -13,6 +13,7 @@ var remove = engine.Op{
 	Label:    "Untag Document",
 	Category: "Services",
 	Doc:      "Removes tags from the document and returns it. Users who may write the document can remove any tag, others only their own. Tags that the document does not have are ignored.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeParams.run),
 }
 
@@ -54,6 +55,7 @@ var removeAll = engine.Op{
 	Label:    "Remove All Document Tags",
 	Category: "Services",
 	Doc:      "Removes all tags from the document and returns it. The caller must be allowed to write the document.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(removeAllParams.run),
 }
 

@@ -21,6 +21,7 @@ var suggest = engine.Op{
 	Category: "Services",
 	Doc:      "Returns JSON with id and displayLabel of up to ten existing tags that begin with the search term. With a value, it returns the tags of the document instead.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(suggestParams.run),
 }
 

@@ -11,6 +11,7 @@ var check = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns nothing if the batch exists and belongs to the caller, so that clients can check before sending files.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(batchParams.check).As("void", "void"),
 }
 

@@ -12,6 +12,7 @@ var content = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns the files of a batch, or one of them. It fails if chunks are missing.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(contentParams.run).As("void", "bloblist"),
 }
 

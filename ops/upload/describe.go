@@ -11,6 +11,7 @@ var describe = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns the contents of a batch and the handler that receives its files.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(batchParams.describe).As("void", "map"),
 }
 

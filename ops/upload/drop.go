@@ -10,6 +10,7 @@ var drop = engine.Op{
 	Label:    "Drop Batch",
 	Category: "Upload",
 	Doc:      "Deletes a batch. Uploaded files that are in use are kept.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(batchParams.drop).As("void", "void"),
 }
 

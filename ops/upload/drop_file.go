@@ -10,6 +10,7 @@ var dropFile = engine.Op{
 	Label:    "Drop File of Batch",
 	Category: "Upload",
 	Doc:      "Removes a file from a batch. The others keep their numbers.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(fileParams.drop).As("void", "void"),
 }
 

@@ -11,6 +11,7 @@ var file = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns the description of a file of a batch: name, size, and the chunks received.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(fileParams.run).As("void", "map"),
 }
 

@@ -12,6 +12,7 @@ var handlers = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns the upload handlers.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.On(handlersParams.run).As("void", "map"),
 }
 
@@ -27,6 +28,7 @@ var handler = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns an upload handler.",
 	Effect:   engine.Pure,
+	Callers:  engine.Anyone,
 	Run:      engine.On(handlerParams.run).As("void", "map"),
 }
 

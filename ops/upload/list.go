@@ -8,6 +8,7 @@ var list = engine.Op{
 	Category: "Upload",
 	Doc:      "Returns the descriptions of the files of a batch: name, size, and for chunked files the chunks received.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(batchParams.list).As("void", "list"),
 }
 

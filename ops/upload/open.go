@@ -10,6 +10,7 @@ var open = engine.Op{
 	Label:    "Open Batch",
 	Category: "Upload",
 	Doc:      "Opens a batch for uploading files and returns its id. Only its creator sees it, and it expires a day after the last upload.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(openParams.run).As("void", "map"),
 }
 

@@ -15,7 +15,8 @@ var put = engine.Op{
 	Category: "Upload",
 	Doc: "Adds a file, or a chunk of one, to a batch. Chunks may arrive in any order; the last missing one completes the file. " +
 		"A chunk that was already received is refused; a file without chunks replaces the one with its number.",
-	Run: engine.On(putParams.run).As("blob", "map"),
+	Callers: engine.Anyone,
+	Run:     engine.On(putParams.run).As("blob", "map"),
 }
 
 type putParams struct {

@@ -10,6 +10,7 @@ var acceptInvitation = engine.Op{
 	Label:    "Accept an Invitation",
 	Category: "Users & Groups",
 	Doc:      "Sends a pending invitation. For callers who may create the invited user.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(acceptInvitationParams.run),
 }
 

@@ -11,6 +11,7 @@ var changePassword = engine.Op{
 	Label:    "Change Password",
 	Category: "Users & Groups",
 	Doc:      "Changes the password of the signed-in user, if the old one is correct, and returns the user.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(changePasswordParams.run),
 }
 

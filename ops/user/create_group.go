@@ -11,6 +11,7 @@ var createGroup = engine.Op{
 	Label:    "Create Group",
 	Category: "Users & Groups",
 	Doc:      "Creates a group from an entity and returns it. For administrators, and for power users unless administrators are affected.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createGroupParams.run),
 }
 

@@ -12,6 +12,7 @@ var createKey = engine.Op{
 	Label:    "Create API Key",
 	Category: "Users & Groups",
 	Doc:      "Creates an API key, with which a program acts for a user: the caller, or for administrators any user. The key is only returned once and cannot be read again.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
 	Run:      engine.On(createKeyParams.run).As("void", "object"),
 }

@@ -11,6 +11,7 @@ var createUser = engine.Op{
 	Label:    "Create User",
 	Category: "Users & Groups",
 	Doc:      "Creates a user from an entity and returns it. For administrators, and for power users unless administrators are affected.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(createUserParams.run),
 }
 

@@ -13,6 +13,7 @@ var deleteGroup = engine.Op{
 	Label:    "Delete Group",
 	Category: "Users & Groups",
 	Doc:      "Deletes a group and returns the input. Its members are kept, and its open tasks are reassigned to the administrators.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(deleteGroupParams.run),
 }
 

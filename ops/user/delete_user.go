@@ -13,7 +13,8 @@ var deleteUser = engine.Op{
 		"workspace and the folder of decks are reassigned to the administrators and get the suffix %gone, so that a later user with the same name starts with new ones. " +
 		"Jobs remove the user's permissions from access control lists, so that a later user with the same name does not get them. " +
 		"Open tasks are reassigned to the administrators.",
-	Run: engine.On(deleteUserParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(deleteUserParams.run),
 }
 
 type deleteUserParams struct {

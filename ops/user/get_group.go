@@ -11,6 +11,7 @@ var getGroup = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a group; its members are included when they are fetched.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(getGroupParams.run),
 }
 

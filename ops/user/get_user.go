@@ -13,6 +13,7 @@ var getUser = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a user, by default the caller. Only administrators and power users may read other users. Returns nothing if the user does not exist.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(getUserParams.run).As("void", "document"),
 }
 

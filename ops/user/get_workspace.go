@@ -12,6 +12,7 @@ var getWorkspace = engine.Op{
 	Label:    "Get Home",
 	Category: "Users & Groups",
 	Doc:      "Returns the caller's personal workspace, which is created on first use.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(getWorkspaceParams.run),
 }
 

@@ -11,6 +11,7 @@ var groupGroups = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a page of the groups that a group contains directly, sorted by name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(groupGroupsParams.run),
 }
 

@@ -11,6 +11,7 @@ var groupUsers = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a page of the direct members of a group, sorted by name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(groupUsersParams.run),
 }
 

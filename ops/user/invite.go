@@ -17,7 +17,8 @@ var invite = engine.Op{
 	Category: "Users & Groups",
 	Doc: "Invites a person to become a user, by a message with a link for choosing a password, and returns the invitation's id. " +
 		"For administrators, and for power users unless administrators are affected.",
-	Run: engine.On(inviteParams.run).As("nuxeoprincipal", "string"),
+	Callers: engine.Anyone,
+	Run:     engine.On(inviteParams.run).As("nuxeoprincipal", "string"),
 }
 
 type inviteParams struct {

@@ -12,6 +12,7 @@ var joinGroup = engine.Op{
 	Label:    "Add User to Group",
 	Category: "Users & Groups",
 	Doc:      "Adds a user to a group and returns the user. For administrators, and for power users unless administrators are affected.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(joinGroupParams.run),
 }
 

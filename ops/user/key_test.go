@@ -65,7 +65,7 @@ func TestKeyLife(t *testing.T) {
 
 func newEngine(t *testing.T) *engine.Engine {
 	t.Helper()
-	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
+	set, err := engine.NewSet(Ops)
 	if err != nil {
 		t.Fatal(err)
 	}

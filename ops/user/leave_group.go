@@ -12,6 +12,7 @@ var leaveGroup = engine.Op{
 	Label:    "Remove User from Group",
 	Category: "Users & Groups",
 	Doc:      "Removes a user from a group and returns the user. For administrators, and for power users unless administrators are affected.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(leaveGroupParams.run),
 }
 

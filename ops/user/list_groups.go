@@ -13,6 +13,7 @@ var listGroups = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns the groups whose name or label contains a text, by default all groups, with their direct members. It fails if there are more than 1,000.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listGroupsParams.run),
 }
 

@@ -13,6 +13,7 @@ var listKeys = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns the API keys of a user, without their secrets: the caller's own, or for administrators those of any user, by default of all users.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(listKeysParams.run),
 }
 

@@ -13,6 +13,7 @@ var listUsers = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns the users whose name, first name, last name or email address contains a text, by default all users. It fails if there are more than 1,000.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listUsersParams.run),
 }
 

@@ -19,8 +19,9 @@ var queryUsers = engine.Op{
 	Category: "Users & Groups",
 	Doc: "Returns JSON with the users whose user name, first name and last name begin with the given texts, or any of whose names begins with the pattern; " +
 		"at most 1,000. There are no tenants, so tenantId never matches.",
-	Effect: engine.Reads,
-	Run:    engine.On(queryUsersParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(queryUsersParams.run),
 }
 
 type queryUsersParams struct {

@@ -11,6 +11,7 @@ var readGroup = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a group with its direct members.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(readGroupParams.run),
 }
 

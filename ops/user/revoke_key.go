@@ -10,6 +10,7 @@ var revokeKey = engine.Op{
 	Label:    "Revoke API Key",
 	Category: "Users & Groups",
 	Doc:      "Revokes an API key permanently and returns the input. It does nothing if the key is already revoked.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(revokeKeyParams.run),
 }
 

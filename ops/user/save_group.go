@@ -16,6 +16,7 @@ var saveGroup = engine.Op{
 	Label:    "Create or Update Group",
 	Category: "Users & Groups",
 	Doc:      "Creates or changes a group, and returns the input. Omitted fields are unchanged.",
+	Callers:  engine.Admins,
 	Run:      engine.On(saveGroupParams.run),
 }
 

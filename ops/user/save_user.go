@@ -15,7 +15,8 @@ var saveUser = engine.Op{
 	Doc: "Creates or changes a user, and returns the input. Omitted fields are unchanged; an empty text in properties clears a field. " +
 		"In addition to the user's fields, properties accepts those of the deck account: accountType, billingPeriod, teamId, teamRole, description, " +
 		"thumbnailUrl, websiteUrl and twitterHandle.",
-	Run: engine.On(saveUserParams.run),
+	Callers: engine.Admins,
+	Run:     engine.On(saveUserParams.run),
 }
 
 type saveUserParams struct {

@@ -11,6 +11,7 @@ var searchGroups = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a page of the groups whose name or label begins with a text, sorted by name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(searchGroupsParams.run),
 }
 

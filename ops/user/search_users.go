@@ -11,6 +11,7 @@ var searchUsers = engine.Op{
 	Category: "Users & Groups",
 	Doc:      "Returns a page of the users whose name, first name, last name or email address begins with a text, sorted by name.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(searchUsersParams.run),
 }
 

@@ -14,7 +14,8 @@ var setAccount = engine.Op{
 	Category: "Users & Groups",
 	Doc: "Sets the type and the billing period of a user's deck account, and returns both. The accounts of team members are " +
 		"managed by the team: see Team.SetMember.",
-	Run: engine.On(setAccountParams.run).As("void", "object"),
+	Callers: engine.Admins,
+	Run:     engine.On(setAccountParams.run).As("void", "object"),
 }
 
 type setAccountParams struct {

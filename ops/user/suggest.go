@@ -17,8 +17,9 @@ var suggest = engine.Op{
 	Doc: "Returns JSON with the users, then the groups, any of whose names begins with the search term; for users, each of its two words may " +
 		"match a different name. Each has its fields, id, displayLabel, entity-type, type, prefixed_id and displayIcon. More results than " +
 		"requested are replaced by one entry whose label says so.",
-	Effect: engine.Reads,
-	Run:    engine.On(suggestParams.run),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(suggestParams.run),
 }
 
 type suggestParams struct {

@@ -11,6 +11,7 @@ var updateGroup = engine.Op{
 	Label:    "Update Group",
 	Category: "Users & Groups",
 	Doc:      "Changes the given fields of a group and returns it; omitted member lists are unchanged. For administrators, and for power users unless administrators are affected.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateGroupParams.run),
 }
 

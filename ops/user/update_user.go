@@ -11,6 +11,7 @@ var updateUser = engine.Op{
 	Label:    "Update User",
 	Category: "Users & Groups",
 	Doc:      "Changes the given properties of a user and returns the user. For administrators, and for power users unless administrators are affected.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(updateUserParams.run),
 }
 

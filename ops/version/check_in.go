@@ -13,7 +13,8 @@ var checkIn = engine.Op{
 	Category: "Document",
 	Doc: "Archives the state of the document as a new version and returns the document. A document that has not changed since its " +
 		"last version is left unchanged.",
-	Run: engine.Each(checkInParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(checkInParams.run),
 }
 
 type checkInParams struct {

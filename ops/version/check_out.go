@@ -10,6 +10,7 @@ var checkOut = engine.Op{
 	Label:    "Check Out",
 	Category: "Document",
 	Doc:      "Checks the document out, if it is not already checked out, and returns it.",
+	Callers:  engine.Anyone,
 	Run:      engine.Each(checkOutParams.run),
 }
 

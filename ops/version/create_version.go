@@ -14,7 +14,8 @@ var createVersion = engine.Op{
 	Category: "Document",
 	Doc: "Saves the document, creates a version of it if increment is set, and returns the document. Its type must support versions. " +
 		"Without saving, nothing happens.",
-	Run: engine.Each(createVersionParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.Each(createVersionParams.run),
 }
 
 type createVersionParams struct {

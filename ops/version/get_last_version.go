@@ -11,6 +11,7 @@ var getLastVersion = engine.Op{
 	Category: "Document",
 	Doc:      "Returns the newest version of the document, or nothing if it has none.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.Each(getLastVersionParams.run),
 }
 

@@ -11,6 +11,7 @@ var getVersions = engine.Op{
 	Category: "Document",
 	Doc:      "Returns the versions of the document, oldest first; if they do not fit on a page, the newest ones.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(getVersionsParams.run),
 }
 

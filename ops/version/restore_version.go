@@ -10,6 +10,7 @@ var restoreVersion = engine.Op{
 	Label:    "Restore Version",
 	Category: "Document",
 	Doc:      "Restores the properties of the live document from the version given as input, and returns the live document. Its location and permissions are unchanged.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(restoreVersionParams.run),
 }
 

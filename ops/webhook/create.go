@@ -11,8 +11,9 @@ var create = engine.Op{
 	Category: "Services",
 	Doc: "Registers an address that receives events on the documents and decks that the caller may read, signed according to Standard Webhooks. " +
 		"The signing secret is only returned once.",
-	Secret: true,
-	Run:    engine.On(createParams.run).As("void", "object"),
+	Callers: engine.Anyone.From(engine.Direct),
+	Secret:  true,
+	Run:     engine.On(createParams.run).As("void", "object"),
 }
 
 type createParams struct {

@@ -10,6 +10,7 @@ var deleteHook = engine.Op{
 	Label:    "Delete a Webhook",
 	Category: "Services",
 	Doc:      "Deletes a webhook and the log of its deliveries. Pending events are not delivered.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(deleteParams.run),
 }
 

@@ -12,6 +12,7 @@ var deliveries = engine.Op{
 	Category: "Services",
 	Doc:      "Returns the latest deliveries of a webhook and their results, newest first. Those that are waiting and the last 100 finished ones are kept; a sweep removes older ones every few minutes.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(deliveriesParams.run),
 }
 

@@ -11,6 +11,7 @@ var get = engine.Op{
 	Category: "Services",
 	Doc:      "Returns one of the caller's webhooks, or for administrators any webhook.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(getParams.run),
 }
 

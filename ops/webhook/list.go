@@ -11,6 +11,7 @@ var list = engine.Op{
 	Category: "Services",
 	Doc:      "Returns the caller's webhooks, or for administrators those of any user, by default of all users.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(listParams.run),
 }
 

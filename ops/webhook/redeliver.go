@@ -10,6 +10,7 @@ var redeliver = engine.Op{
 	Label:    "Redeliver to a Webhook",
 	Category: "Services",
 	Doc:      "Repeats a finished delivery with the same identifier.",
+	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(redeliverParams.run),
 }
 

@@ -11,8 +11,9 @@ var update = engine.Op{
 	Category: "Services",
 	Doc: "Changes the given fields of a webhook. A new secret is only returned once; the previous one remains valid in addition for a day. " +
 		"Enabling a webhook that the server has disabled restarts it.",
-	Secret: true,
-	Run:    engine.On(updateParams.run).As("void", "object"),
+	Callers: engine.Anyone.From(engine.Direct),
+	Secret:  true,
+	Run:     engine.On(updateParams.run).As("void", "object"),
 }
 
 type updateParams struct {

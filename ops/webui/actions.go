@@ -10,8 +10,9 @@ var getActions = engine.Op{
 	Category: "Chain",
 	Doc: "Returns the actions of a category, as Actions.GET does, that are available for the input document, for the current document of the UI session, " +
 		"or for the one in the context variable currentDocument. Does not require a session.",
-	Effect: engine.Reads,
-	Run:    engine.Overload(engine.On(actionsParams.current), engine.On(actionsParams.run)).As("void", "object"),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.Overload(engine.On(actionsParams.current), engine.On(actionsParams.run)).As("void", "object"),
 }
 
 type actionsParams struct {

@@ -13,7 +13,8 @@ var initContext = engine.Op{
 	Category: interfaces,
 	Doc: "Opens a UI session of the caller for the rest of the call, either an existing one or a new one, and returns the input. Its id is in the context variable " +
 		"conversationId, which later calls send to work in the same session. The session ends with WebUI.DestroySeamContext, some time after its last change, or when the user is deleted.",
-	Run: engine.On(contextParams.open),
+	Callers: engine.Anyone,
+	Run:     engine.On(contextParams.open),
 }
 
 var destroyContext = engine.Op{
@@ -22,6 +23,7 @@ var destroyContext = engine.Op{
 	Label:    "Destroy Seam Context",
 	Category: interfaces,
 	Doc:      "Ends a UI session of the caller, if there is one, and returns the input. The clipboard, the worklist and the other lists are kept.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(contextParams.destroy),
 }
 

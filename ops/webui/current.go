@@ -16,6 +16,7 @@ var getCurrent = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the current document of the UI session, or nothing.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(currentParams.document),
 }
 
@@ -26,6 +27,7 @@ var getDomain = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the domain that the current document of the UI session is in, or nothing.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(currentParams.domain),
 }
 
@@ -36,6 +38,7 @@ var getWorkspace = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the current document of the UI session, or its nearest ancestor, that is a workspace, or nothing.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(currentParams.workspace),
 }
 
@@ -46,8 +49,9 @@ var getChangeable = engine.Op{
 	Requires: needs,
 	Doc: "Returns the document of the open form with the values entered, which are not stored: the document being created, or else the current one. " +
 		"Without a form, it returns the current document, or nothing.",
-	Effect: engine.Reads,
-	Run:    engine.On(currentParams.changeable),
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(currentParams.changeable),
 }
 
 type currentParams struct{}

@@ -16,7 +16,8 @@ var downloadFile = engine.Op{
 	Requires: needs,
 	Doc: "Makes the user interface download the file, and returns nothing. The UI session keeps the file until the next one; a REST call that returns no result " +
 		"responds with 303 and its address.",
-	Run: engine.On(downloadParams.run).As("blob", "void"),
+	Callers: engine.Anyone,
+	Run:     engine.On(downloadParams.run).As("blob", "void"),
 }
 
 type downloadParams struct{}
@@ -39,6 +40,7 @@ var file = engine.Op{
 	Category: interfaces,
 	Doc:      "Returns the file that WebUI.DownloadFile left in a UI session.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(namedParams.file),
 }
 

@@ -12,6 +12,7 @@ var raiseEvents = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Raises events in the UI session, which inform the user interface of changes, and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(raiseParams.run),
 }
 
@@ -34,7 +35,8 @@ var refresh = engine.Op{
 	Requires: needs,
 	Doc: "Makes the user interface refresh, by raising the events documentChanged, documentChildrenChanged and the given ones, and returns the input. " +
 		"Does nothing if the call has no session.",
-	Run: engine.On(refreshParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(refreshParams.run),
 }
 
 type refreshParams struct {

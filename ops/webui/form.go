@@ -15,7 +15,8 @@ var showForm = engine.Op{
 	Requires: needs,
 	Doc: "Opens a form for creating a document in the current document of the UI session, sets the outcome to create_document and returns the input. " +
 		"The user interface stores the values entered in the session.",
-	Run: engine.On(formParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(formParams.run),
 }
 
 type formParams struct {
@@ -53,7 +54,8 @@ var createDocument = engine.Op{
 	Requires: needs,
 	Doc: "Creates the document of the open form, named by its title, and makes it the current document of the UI session; the outcome is view_documents. " +
 		"Returns the document.",
-	Run: engine.On(submitParams.create),
+	Callers: engine.Anyone,
+	Run:     engine.On(submitParams.create),
 }
 
 var saveDocument = engine.Op{
@@ -63,7 +65,8 @@ var saveDocument = engine.Op{
 	Requires: needs,
 	Doc: "Saves the values entered in the form of the UI session on the current document, and returns it; the outcome is view_documents. " +
 		"For a form of a new document, it creates the document.",
-	Run: engine.On(submitParams.save),
+	Callers: engine.Anyone,
+	Run:     engine.On(submitParams.save),
 }
 
 type submitParams struct{}
@@ -127,6 +130,7 @@ var goBack = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Closes the open form of the UI session, sets the outcome to view_documents, and returns the current document, or nothing.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(submitParams.cancel),
 }
 

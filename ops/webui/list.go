@@ -13,6 +13,7 @@ var addToClipboard = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Adds the documents to the caller's clipboard, which all sessions share, and returns them.",
+	Callers:  engine.Anyone,
 	Run:      adding(clipboard),
 }
 
@@ -23,6 +24,7 @@ var addToWorklist = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Adds the documents to the caller's worklist and returns them. Does not require a session.",
+	Callers:  engine.Anyone,
 	Run:      adding(worklist),
 }
 
@@ -33,6 +35,7 @@ var clearClipboard = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Empties the caller's clipboard and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      clearing(clipboard),
 }
 
@@ -43,6 +46,7 @@ var clearSelection = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Empties the list of documents that the caller has selected, and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      clearing(selection),
 }
 
@@ -53,6 +57,7 @@ var clearWorklist = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Empties the caller's worklist and returns the input. Does not require a session.",
+	Callers:  engine.Anyone,
 	Run:      clearing(worklist),
 }
 
@@ -63,6 +68,7 @@ var fetchFromClipboard = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the documents on the caller's clipboard. Documents that were deleted or that the caller can no longer read are omitted.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      fetching(clipboard),
 }
 
@@ -73,6 +79,7 @@ var fetchFromWorklist = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the documents on the caller's worklist. Documents that were deleted or that the caller can no longer read are omitted. Does not require a session.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      fetching(worklist),
 }
 
@@ -83,6 +90,7 @@ var getSelected = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the documents that the caller has selected. Documents that were deleted or that the caller can no longer read are omitted.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      fetching(selection),
 }
 
@@ -93,6 +101,7 @@ var getFromList = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the documents in a list of the caller's. Documents that were deleted or that the caller can no longer read are omitted.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listParams.run),
 }
 

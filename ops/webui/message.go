@@ -24,7 +24,8 @@ var addMessage = engine.Op{
 	Requires: needs,
 	Doc: "Adds a message for the user interface to show, and returns the input. {0}, {1} and so on stand for the values of the context variable " +
 		"AddMessage.messageParams, a list.",
-	Run: engine.On(messageParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(messageParams.run),
 }
 
 type messageParams struct {
@@ -62,6 +63,7 @@ var addInfoMessage = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Makes the user interface show a message if the call succeeds, and returns the input. The context variable Seam.AddInfoMessage holds it too.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(textParams.info),
 }
 
@@ -73,7 +75,8 @@ var addErrorMessage = engine.Op{
 	Requires: needs,
 	Doc: "Sets the message to show if the operation that WebUI.RunOperationInSeam runs fails later, and returns the input. The context variable Seam.AddErrorMessage holds it, " +
 		"since a failed call leaves nothing in its session.",
-	Run: engine.On(textParams.failure),
+	Callers: engine.Anyone,
+	Run:     engine.On(textParams.failure),
 }
 
 type textParams struct {

@@ -15,6 +15,7 @@ var navigateTo = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Makes the document the current one of the UI session, sets the outcome and returns the document. A form for another document is closed.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(navigateParams.run),
 }
 
@@ -37,6 +38,7 @@ var changeTab = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Changes the current tab of the UI session and returns the input.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(tabParams.run),
 }
 
@@ -56,6 +58,7 @@ var setOutcome = engine.Op{
 	Category: interfaces,
 	Requires: needs,
 	Doc:      "Sets the outcome, the name of the view to show next, and returns the input. The context variable Outcome holds it too.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(outcomeParams.run),
 }
 

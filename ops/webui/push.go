@@ -16,7 +16,8 @@ var pushDocument = engine.Op{
 	Requires: needs,
 	Doc: "Gives the document a name in the UI session and returns it. The name is valid in all sessions of the user (session), in this one (conversation), " +
 		"until another document is shown (page), or until the user interface has read the raised events (event). Other scopes are ignored.",
-	Run: engine.On(pushParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(pushParams.run),
 }
 
 type pushParams struct {
@@ -39,6 +40,7 @@ var fetchDocument = engine.Op{
 	Requires: needs,
 	Doc:      "Returns the document with a name in the UI session, searching the narrowest scope first, or nothing.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(fetchParams.run),
 }
 

@@ -15,8 +15,9 @@ var runOperation = engine.Op{
 	Category: interfaces,
 	Doc: "Runs an operation or chain on the input in a UI session and returns its result. If no session is open, it opens one and ends it afterwards. " +
 		"If the operation fails, the message of WebUI.AddErrorMessage precedes the error. Undeclared parameters are passed to the operation.",
-	Open: true,
-	Run:  engine.On(runParams.run).As("void", "object"),
+	Callers: engine.Anyone,
+	Open:    true,
+	Run:     engine.On(runParams.run).As("void", "object"),
 }
 
 type runParams struct {

@@ -15,6 +15,7 @@ var list = engine.Op{
 	Category: interfaces,
 	Doc:      "Returns the caller's UI sessions, without their documents and lists.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(listSessionsParams.run),
 }
 
@@ -38,6 +39,7 @@ var read = engine.Op{
 	Category: interfaces,
 	Doc:      "Returns the state of a UI session: what is shown, what will be shown next, its messages, and the caller's lists.",
 	Effect:   engine.Reads,
+	Callers:  engine.Anyone,
 	Run:      engine.On(namedParams.read),
 }
 
@@ -47,7 +49,8 @@ var take = engine.Op{
 	Category: interfaces,
 	Doc: "Returns the state of a UI session and clears everything that is shown only once: its messages, its events with the documents named for them, and its outcome. " +
 		"A user interface uses it to show each of them once.",
-	Run: engine.On(namedParams.take),
+	Callers: engine.Anyone,
+	Run:     engine.On(namedParams.take),
 }
 
 type namedParams struct {
@@ -83,7 +86,8 @@ var update = engine.Op{
 	Category: interfaces,
 	Doc: "Updates a UI session with the user's actions, and returns its state: currentDocument, by id or path; tab; the properties of the form, which without a form " +
 		"are changes to the current document; and lists of documents by name, such as CURRENT_SELECTION. Omitted fields are unchanged.",
-	Run: engine.On(updateParams.run),
+	Callers: engine.Anyone,
+	Run:     engine.On(updateParams.run),
 }
 
 type updateParams struct {

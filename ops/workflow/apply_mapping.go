@@ -16,7 +16,8 @@ func applyMapping(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Copies properties of the first document of a task to the task, according to a mapping declared with the workflows, and " +
 			"returns the task.",
-		Run: on(ms, applyMappingParams.run),
+		Callers: engine.Admins.OrStored(),
+		Run:     on(ms, applyMappingParams.run),
 	}
 }
 

@@ -16,7 +16,8 @@ func bulkRestart(ms models) engine.Op {
 		Doc: "Restarts the running instances of a workflow, for their initiators: each is canceled and deleted, and a new one is started on its " +
 			"documents. Failures are logged, and the instance is kept. Everything happens in the transaction of the call, so it fails if there are more than batchSize " +
 			"instances. Returns the input.",
-		Run: on(ms, bulkRestartParams.run),
+		Callers: engine.Admins,
+		Run:     on(ms, bulkRestartParams.run),
 	}
 }
 

@@ -15,7 +15,8 @@ func cancelInstance(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Cancels a workflow and its open tasks, and fires the event workflowCanceled on its documents. For its initiator, " +
 			"administrators, and users with the permission ManageWorkflows on all of its documents. Returns the input.",
-		Run: on(ms, cancelParams.run),
+		Callers: engine.Anyone,
+		Run:     on(ms, cancelParams.run),
 	}
 }
 

@@ -19,7 +19,8 @@ func createTask(ms models) engine.Op {
 		Doc: "Assigns a task on the document that is not part of a workflow, and returns the document. The task is completed by accept or reject; then the " +
 			"corresponding chain runs with the document as input and the task in the variable taskDocument, with the permissions of the user who created " +
 			"the task. Failures of the chain are only logged. Without actors, nothing happens. No mail is sent.",
-		Run: each(ms, createTaskParams.run),
+		Callers: engine.Anyone,
+		Run:     each(ms, createTaskParams.run),
 	}
 }
 

@@ -17,6 +17,7 @@ func endTask(ms models) engine.Op {
 		Category: services,
 		Doc: "Completes a task with one of its actions and returns it; the workflow continues. Variables that the task does not ask for are ignored. " +
 			"It fails if the caller is not one of its actors, if the task has ended, or if the input is a document that the task does not belong to.",
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p endTaskParams, e *env, _ engine.Void) (*workflow.Task, error) { return p.end(e, e.taskByID) }),
 			on(ms, func(p endTaskParams, e *env, d *storage.Doc) (*workflow.Task, error) {
@@ -157,7 +158,8 @@ func completeTask(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Completes the input task and returns it as it was passed; the workflow continues. Variables that the task does not ask for are ignored. " +
 			"It fails if the caller is not one of its actors, or if the task has ended.",
-		Run: each(ms, completeParams.run),
+		Callers: engine.Anyone,
+		Run:     each(ms, completeParams.run),
 	}
 }
 

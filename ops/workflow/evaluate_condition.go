@@ -17,8 +17,9 @@ func evaluateCondition(ms models) engine.Op {
 		Category: "Routing",
 		Doc: "Compares a property of the document, an integer or a text, with a value, and sets the variable nextStepPos to 1 if the comparison holds, " +
 			"otherwise to 2. Returns nothing.",
-		Effect: engine.Pure,
-		Run:    on(ms, conditionParams.run).As("document", "void"),
+		Effect:  engine.Pure,
+		Callers: engine.Anyone,
+		Run:     on(ms, conditionParams.run).As("document", "void"),
 	}
 }
 

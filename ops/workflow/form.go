@@ -17,8 +17,9 @@ func taskForm(ms models) engine.Op {
 		Category: services,
 		Doc: "Returns the form of a task: its fields, each with name, type, list, values, people (whether it names users and groups), writable " +
 			"and value, and the actions that the caller may take: end, reassign, delegate.",
-		Effect: engine.Reads,
-		Run:    on(ms, getTaskParams.form),
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
+		Run:     on(ms, getTaskParams.form),
 	}
 }
 

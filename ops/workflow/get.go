@@ -12,6 +12,7 @@ func getInstance(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns a workflow instance.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run:      on(ms, getParams.run),
 	}
 }

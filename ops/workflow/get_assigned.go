@@ -18,7 +18,8 @@ func getAssigned(ms models) engine.Op {
 		Category: services,
 		Doc: "Returns a JSON file with the open tasks of the caller and the caller's groups: a list with id, docref, name, taskName, directive, " +
 			"comment, dueDate, documentTitle, documentLink, startDate and expired. Tasks on documents that the caller may not read are omitted.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
 		Run: on(ms, func(_ engine.Void, e *env, _ engine.Void) (*storage.Blob, error) {
 			items, _, err := e.assignedTo("", storage.PageOptions{CountLimit: -1})
 			if err != nil {

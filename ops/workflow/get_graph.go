@@ -14,6 +14,7 @@ func graphInstance(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns the nodes of a workflow instance, with their positions, and the transitions between them.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run: on(ms, func(p getParams, e *env, _ engine.Void) (*workflow.Graph, error) {
 			return e.graph(p.ID, plain)
 		}),
@@ -42,6 +43,7 @@ func getGraph(ms models) engine.Op {
 		Category: "Routing",
 		Doc:      "Returns a JSON file with the nodes of a workflow instance, or of the model with a name, and the transitions between them.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run:      on(ms, getGraphParams.run),
 	}
 }

@@ -12,6 +12,7 @@ func getModel(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns the declaration of a workflow: its name, its title, and its variables with their initial values. A route has no variables.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Model, error) {
 			return e.models.Find(e.Tx, p.Name)
 		}),
@@ -29,6 +30,7 @@ func graphModel(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns the nodes of a workflow and the transitions between them.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Graph, error) {
 			m, err := e.models.Find(e.Tx, p.Name)
 			if err != nil {

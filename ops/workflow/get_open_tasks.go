@@ -16,8 +16,9 @@ func getOpenTasks(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Returns the open tasks on the document, optionally of one user; or with nodeId and processId together all tasks of a node of a workflow on the document, " +
 			"including ended ones. Unlike Task.List, it also returns tasks that the caller may not read, if the caller may read the document.",
-		Effect: engine.Reads,
-		Run:    each(ms, getOpenTasksParams.run),
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
+		Run:     each(ms, getOpenTasksParams.run),
 	}
 }
 

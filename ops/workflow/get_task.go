@@ -16,6 +16,7 @@ func getTask(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns a task. It fails if the input is a document that the task does not belong to.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p getTaskParams, e *env, _ engine.Void) (*workflow.Task, error) { return e.taskByID(p.ID) }),
 			on(ms, func(p getTaskParams, e *env, d *storage.Doc) (*workflow.Task, error) { return e.taskAbout(d, p.ID) }),

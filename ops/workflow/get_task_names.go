@@ -15,8 +15,9 @@ func getTaskNames(ms models) engine.Op {
 		Category: context,
 		Doc: "Returns one task for each distinct name among the open workflow tasks that the caller may complete. Their titles contain, in the language, the " +
 			"names of the workflow and the task.",
-		Effect: engine.Reads,
-		Run:    on(ms, getTaskNamesParams.run),
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
+		Run:     on(ms, getTaskNamesParams.run),
 	}
 }
 

@@ -13,7 +13,8 @@ func listInstances(ms models) engine.Op {
 		Category: services,
 		Doc: "Returns the running workflows that the caller has started, oldest first, or with an input the workflows on the input documents that the " +
 			"caller may see: the initiator, actors of its tasks, and administrators may. The result is limited to the server's page limit.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p listParams, e *env, _ engine.Void) (workflow.InstanceList, error) {
 				return p.run(e, workflow.Filter{Initiator: e.As.Name})

@@ -14,7 +14,8 @@ func listTasks(ms models) engine.Op {
 		Category: services,
 		Doc: "Returns the open tasks of the caller, the caller's groups and those delegated to the caller, oldest first; with an input, " +
 			"only those on the input documents. With a user or a workflow, it returns the tasks of that user, or of all users, that the caller may read.",
-		Effect: engine.Reads,
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p listTasksParams, e *env, _ engine.Void) (*workflow.TaskPage, error) { return p.run(e, nil) }),
 			on(ms, func(p listTasksParams, e *env, d *storage.Doc) (*workflow.TaskPage, error) {

@@ -13,6 +13,7 @@ func listModels(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns all workflow models, or with an input those that the caller may start on the document.",
 		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(_ engine.Void, e *env, _ engine.Void) (workflow.ModelList, error) { return e.models.Within(e.Tx) }),
 			on(ms, func(_ engine.Void, e *env, d *storage.Doc) (workflow.ModelList, error) {

@@ -12,7 +12,8 @@ func reassignTask(ms models) engine.Op {
 		Category: services,
 		Doc: "Reassigns an open task: allowed for its actors, its initiator and administrators, if the workflow permits the task to be " +
 			"reassigned. Delegations end. Returns the input.",
-		Run: on(ms, reassignParams.run),
+		Callers: engine.Anyone,
+		Run:     on(ms, reassignParams.run),
 	}
 }
 
@@ -42,6 +43,7 @@ func delegateTask(ms models) engine.Op {
 		Label:    "Delegate a task",
 		Category: services,
 		Doc:      "Delegates an open task to additional actors: allowed for its actors, its initiator and administrators. Returns the input.",
+		Callers:  engine.Anyone,
 		Run:      on(ms, delegateParams.run),
 	}
 }

@@ -16,7 +16,8 @@ func resumeNode(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Continues a workflow from a waiting node: the node's open tasks, or its subworkflow, are canceled. A workflow whose documents were deleted is canceled " +
 			"instead. A workflow that was created without being started starts, and a route continues with the steps that are ready. Returns the input.",
-		Run: on(ms, resumeNodeParams.run),
+		Callers: engine.Admins.OrStored(),
+		Run:     on(ms, resumeNodeParams.run),
 	}
 }
 

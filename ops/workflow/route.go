@@ -119,7 +119,7 @@ func (e *env) stepTask() (*workflow.Task, error) {
 // routing makes an operation on the step at hand that keeps the input.
 func routing[P any](ms models, name, label, doc string, run func(P, *env) error) engine.Op {
 	return engine.Op{
-		Name: name, Label: label, Category: "Routing", Doc: doc,
+		Name: name, Label: label, Category: "Routing", Doc: doc, Callers: engine.Anyone,
 		Run: on(ms, func(p P, e *env, _ engine.Void) (engine.Void, error) { return engine.Void{}, run(p, e) }),
 	}
 }

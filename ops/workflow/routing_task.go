@@ -30,6 +30,7 @@ func createRoutingTask(ms models) engine.Op {
 			"accept or reject; then the corresponding chain runs with the document as input and the task in the variable taskDocument, with the permissions " +
 			"of the user who created the task. If it fails, the task is not completed. Without actors, nothing happens. The variables taskDocuments and " +
 			"document.routing.task.actors hold the tasks and their actors. For users who may cancel the route.",
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p routingTaskParams, e *env, d *storage.Doc) (*storage.Doc, error) {
 				return d, p.run(e, storage.Docs{d})
@@ -162,7 +163,8 @@ func removeRoutingTask(ms models) engine.Op {
 		Category: services,
 		Doc: "Deletes the tasks of route steps in the variable taskDocuments, or without it all tasks of the step in the variable document.routing.step. " +
 			"For users who may cancel the route. Returns the input.",
-		Run: on(ms, func(_ engine.Void, e *env, _ engine.Void) (engine.Void, error) { return engine.Void{}, e.removeTasks() }),
+		Callers: engine.Anyone,
+		Run:     on(ms, func(_ engine.Void, e *env, _ engine.Void) (engine.Void, error) { return engine.Void{}, e.removeTasks() }),
 	}
 }
 

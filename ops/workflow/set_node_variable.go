@@ -12,6 +12,7 @@ var setNodeVariable = engine.Op{
 	Category: context,
 	Requires: "Workflow",
 	Doc:      "Sets a variable of the workflow node that the current chain runs for, and returns the input. Elsewhere nothing happens.",
+	Callers:  engine.Anyone,
 	Run:      engine.On(setNodeVariableParams.run),
 }
 

@@ -16,7 +16,8 @@ func setWorkflowVar(ms models) engine.Op {
 		Doc: "Sets a variable of a workflow and returns the input: in the map " + workflowVars + " if the chain has one, and in the " +
 			"named or current workflow, if it declares the variable. Without a workflow, only the map changes. Except for operations " +
 			"stored on the server, only administrators may set workflow variables this way.",
-		Run: on(ms, setWorkflowVarParams.run),
+		Callers: engine.Anyone,
+		Run:     on(ms, setWorkflowVarParams.run),
 	}
 }
 

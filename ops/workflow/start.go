@@ -14,6 +14,7 @@ func startInstance(ms models) engine.Op {
 		Category: services,
 		Doc: "Starts a workflow on the named documents, or on the input document, and returns it. The caller, who needs the " +
 			"permission ManageWorkflows on each of them, is its initiator.",
+		Callers: engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p startParams, e *env, _ engine.Void) (*workflow.Instance, error) { return p.run(e, nil) }),
 			on(ms, startParams.run),

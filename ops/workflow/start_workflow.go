@@ -18,6 +18,7 @@ func startWorkflow(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Starts one workflow on the input document or on all documents of the input list, and returns the input. The caller, who needs the permission " +
 			"ManageWorkflows on each of them, is its initiator. The context variables WorkflowId and " + workflowID + " hold its id.",
+		Callers:   engine.Anyone,
 		Constants: map[string]func(string) error{"id": ms.known},
 		Sets:      []string{"WorkflowId", workflowID},
 		Run: engine.Overload(

@@ -11,6 +11,7 @@ func modelTexts(ms models) engine.Op {
 		Category: services,
 		Doc:      "Returns the texts of the titles, directives and labels of workflows in a language, by key.",
 		Effect:   engine.Pure,
+		Callers:  engine.Anyone,
 		Run: on(ms, func(p textsParams, e *env, _ engine.Void) (map[string]any, error) {
 			return e.models.Texts(p.Language), nil
 		}),

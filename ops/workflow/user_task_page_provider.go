@@ -12,8 +12,9 @@ func userTasks(ms models) engine.Op {
 		Category: services,
 		Doc: "Returns a JSON file with a page of the open tasks of the caller: isPaginable, totalSize, pageIndex, pageSize, pageCount and entries, " +
 			"as returned by Task.GetAssigned.",
-		Effect: engine.Reads,
-		Run:    on(ms, userTasksParams.run),
+		Effect:  engine.Reads,
+		Callers: engine.Anyone,
+		Run:     on(ms, userTasksParams.run),
 	}
 }
 

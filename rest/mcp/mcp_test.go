@@ -23,11 +23,12 @@ func start(t testing.TB, rate int) *resttest.Server {
 	t.Helper()
 	boom := engine.Op{
 		Name: "Test.Panic", Doc: "Panics.", Effect: engine.Pure,
-		Run: engine.On(func(struct{}, *engine.Ctx, engine.Void) (string, error) { panic("boom") }),
+		Callers: engine.Anyone,
+		Run:     engine.On(func(struct{}, *engine.Ctx, engine.Void) (string, error) { panic("boom") }),
 	}
 	s := resttest.Start(t, resttest.Config{
 		Beside: []string{"beside"},
-		Repo:   decks.Listen, Ops: append(slices.Clip(decks.Ops), boom), Rules: []engine.Rule{{Ops: "Test.*", Who: engine.Anyone, From: engine.Everywhere}},
+		Repo:   decks.Listen, Ops: append(slices.Clip(decks.Ops), boom),
 		Rest: func(c *rest.Config) { c.Limits.Rate = rate },
 	})
 	s.User("alice")

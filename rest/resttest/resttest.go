@@ -40,8 +40,7 @@ type Server struct {
 
 // Config changes what Start makes; nil functions change nothing.
 type Config struct {
-	Ops   []engine.Op   // besides those of every family
-	Rules []engine.Rule // for them
+	Ops []engine.Op // besides those of every family
 
 	Storage func(*storage.Config)
 	Repo    func(*storage.Repo) // before anything runs
@@ -67,7 +66,7 @@ func Start(t testing.TB, c Config) *Server {
 	for _, name := range c.Beside {
 		storagetest.Beside(t, repo, name)
 	}
-	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(ops.All(ops.Config{}), c.Ops)...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops)...)
 	check(t, err)
 	set, err = chains.Builtin(set)
 	check(t, err)
