@@ -119,11 +119,11 @@ func (p *parser) steps(n *yaml.Node) (steps []engine.Step) {
 }
 
 func (p *parser) step(v *yaml.Node) engine.Step {
-	s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, Places: map[string]engine.Place{}}
-	library.Places(v, "", s.Places)
+	s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, Positions: map[string]engine.Position{}}
+	library.Positions(v, "", s.Positions)
 	fields := map[string]func(*yaml.Node){
 		"op":      p.Text(&s.Op),
-		"params":  func(v *yaml.Node) { s.Params = p.params(v, s.Places) },
+		"params":  func(v *yaml.Node) { s.Params = p.params(v, s.Positions) },
 		"as":      p.Text(&s.As),
 		"when":    p.Text(&s.When),
 		"onError": func(v *yaml.Node) { s.OnError = p.handler(v) },
@@ -243,7 +243,7 @@ func (p *parser) retry(n *yaml.Node) *engine.Retry {
 	return r
 }
 
-func (p *parser) params(n *yaml.Node, places map[string]engine.Place) map[string]any {
+func (p *parser) params(n *yaml.Node, positions map[string]engine.Position) map[string]any {
 	m := map[string]any{}
 	if n.Kind != yaml.MappingNode {
 		p.At(n, "params is not a map")
@@ -258,7 +258,7 @@ func (p *parser) params(n *yaml.Node, places map[string]engine.Place) map[string
 		m[k.Value] = p.Value(v)
 		p.Param = ""
 	}
-	library.Places(n, "", places)
+	library.Positions(n, "", positions)
 	return m
 }
 

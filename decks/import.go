@@ -63,7 +63,7 @@ func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, err
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	return createOf(c, in, p.View, looks(d))
+	return createOf(c, in, p.View, appearance(d))
 }
 
 func oneLine(s string) string {

@@ -10,10 +10,10 @@ import (
 	"catena/storage"
 )
 
-// looks are the properties a deck gets from what a presentation says about itself. What a deck cannot have is left out.
-func looks(d *convert.Deck) storage.Props {
+// appearance are the properties a deck gets from what a presentation says about itself. What a deck cannot have is left out.
+func appearance(d *convert.Deck) storage.Props {
 	props := storage.Props{}
-	for _, f := range field.Fields.Of(field.Look) {
+	for _, f := range field.Fields.Of(field.Appearance) {
 		if v, ok := imported(f, d.Options[f.Name]); ok {
 			props[f.XPath] = v
 		}

@@ -37,7 +37,7 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if n := storage.Prop[int64](d, "deck:slide_count"); p.Slide > max(n, 1) || p.Slide > 1 && p.Key == "" && c.As.Name == storage.Guest().Name {
 		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist", p.Slide)
 	}
-	tx, slide, version := c.Tx.As(deck.Behind(c)), int(p.Slide), deck.LooksVersion(d)
+	tx, slide, version := c.Tx.As(deck.Behind(c)), int(p.Slide), deck.AppearanceVersion(d)
 	b, err := export.FindThumb(tx, d.ID(), slide, version)
 	if b != nil || err != nil {
 		return b, err
@@ -45,7 +45,7 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if err := p.ask(c, tx, d, version); err != nil || !p.Card {
 		return nil, err
 	}
-	looks := deck.Looks(d)
+	looks := deck.Appearance(d)
 	if looks.HTML, err = deck.Source(tx, d); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, vers
 		switch now, err := tx.Doc(d.Ref()); {
 		case fault.Is(err, fault.NotFound):
 			return nil
-		case err != nil || deck.LooksVersion(now) != version:
+		case err != nil || deck.AppearanceVersion(now) != version:
 			return err
 		}
 		return export.AskThumb(tx, export.ThumbRequest{Doc: d.ID(), Slide: slide, Version: version, Owner: owner, Base: p.Base})

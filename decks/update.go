@@ -13,7 +13,7 @@ import (
 func update(t field.Table) engine.Op {
 	looks := engine.Param{
 		Name: "looks", Type: "map",
-		Doc: "Appearance of the deck: " + strings.Join(field.Names(t.Of(field.Look)), ", ") + "; omitted fields are unchanged.",
+		Doc: "Appearance of the deck: " + strings.Join(field.Names(t.Of(field.Appearance)), ", ") + "; omitted fields are unchanged.",
 	}
 	return engine.Op{
 		Name: "Deck.Update", Label: "Update Deck", Category: deck.Category,
@@ -48,7 +48,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (
 		return nil, err
 	}
 	given, _ := params["looks"].(map[string]any)
-	looks, err := deck.ReadLooks(given)
+	looks, err := deck.ReadAppearance(given)
 	if err != nil {
 		return nil, err
 	}

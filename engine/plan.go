@@ -22,22 +22,22 @@ type Step struct {
 	Block        *Block // instead of an operation
 	File         string
 	Line, Column int
-	// Places are where the parts of the step stand: "when", a parameter, and what is inside its value, as
+	// Positions are where the parts of the step stand: "when", a parameter, and what is inside its value, as
 	// "properties/dc:title".
-	Places map[string]Place
+	Positions map[string]Position
 }
 
-// Place is where something stands in a text, in lines and characters counted from 1.
-type Place struct {
+// Position is where something stands in a text, in lines and characters counted from 1.
+type Position struct {
 	Line, Column int
-	Value        *Place // of a member, what it is given
-	Text         string // of a value on one line: as it is understood
-	Start        int    // the column where it begins, behind a quotation mark; 0: it cannot be told
+	Value        *Position // of a member, what it is given
+	Text         string    // of a value on one line: as it is understood
+	Start        int       // the column where it begins, behind a quotation mark; 0: it cannot be told
 }
 
-// text is the text at a place.
+// text is the text at a position.
 func (s *Step) text(path string) (string, bool) {
-	p, ok := s.Places[path]
+	p, ok := s.Positions[path]
 	if !ok || p.Value == nil {
 		return "", false
 	}
@@ -174,7 +174,7 @@ func (b *planner) steps(steps []Step) []step {
 // fail notes what is wrong with a step, or with a part of it.
 func (b *planner) fail(st *Step, n int, part string, err error) {
 	line, column := st.Line, st.Column
-	if p, ok := st.Places[part]; ok {
+	if p, ok := st.Positions[part]; ok {
 		line, column = p.Line, p.Column
 	}
 	b.failed(st, n, part, line, column, err)
@@ -182,7 +182,7 @@ func (b *planner) fail(st *Step, n int, part string, err error) {
 
 // failAt notes what is wrong with a value, so many characters behind its beginning.
 func (b *planner) failAt(st *Step, n int, path string, offset int, err error) {
-	p, ok := st.Places[path]
+	p, ok := st.Positions[path]
 	if !ok || p.Value == nil {
 		b.fail(st, n, path, err)
 		return

@@ -135,7 +135,7 @@ func TestPlanChecks(t *testing.T) {
 		want  []string
 	}{
 		{"", []Step{{Op: "Test.Txt", Line: 3, Column: 5}}, []string{"3:5 step 1: Test.Txt: unknown operation, perhaps Test.Text"}},
-		{"", []Step{{Op: "Test.Text", Line: 3, Params: map[string]any{"txt": 1}, Places: map[string]Place{"txt": {Line: 4, Column: 1}}}}, []string{`4:1 step 1: Test.Text: unknown parameter "txt", perhaps text`}},
+		{"", []Step{{Op: "Test.Text", Line: 3, Params: map[string]any{"txt": 1}, Positions: map[string]Position{"txt": {Line: 4, Column: 1}}}}, []string{`4:1 step 1: Test.Text: unknown parameter "txt", perhaps text`}},
 		{"", []Step{{Op: "Test.Many"}}, []string{`0:0 step 1: Test.Many: parameter "name" is missing`}},
 		{"", []Step{{Op: "Test.Many", Params: map[string]any{"name": "n", "count": "x"}}}, []string{`0:0 step 1: Test.Many: parameter "count": must be of type integer, not text "x"`}},
 		{"", []Step{{Op: "Test.Many", Params: map[string]any{"name": "expr:1 +"}}}, []string{`parameter "name": expression: `}},

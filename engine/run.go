@@ -75,7 +75,7 @@ type running struct {
 	hidden []string    // secrets that the call was given, which what is kept of it must not show
 	exit   bool
 	inner  *Plan
-	fn     func(c *Ctx) (any, error) // is run in the place of an operation
+	fn     func(c *Ctx) (any, error) // is run in place of an operation
 	top    bool                      // the next operation is the one called
 
 	number       uint64 // among the calls of the server

@@ -66,7 +66,7 @@ func (r *running) dropTaken(tx *storage.Tx) error {
 	return nil
 }
 
-// filed puts uploaded files in the place of their descriptions among properties.
+// filed puts uploaded files in place of their descriptions among properties.
 func (c *Ctx) filed(p storage.Props) (storage.Props, error) {
 	var out storage.Props
 	for key, v := range p {

@@ -112,7 +112,7 @@ func List[T any](items []T) []any {
 	return out
 }
 
-// OrNull returns a text, or nil in the place of an empty one.
+// OrNull returns a text, or nil in place of an empty one.
 func OrNull(s string) any {
 	if s == "" {
 		return nil

@@ -401,7 +401,7 @@ var files = map[string][]string{
 	"a.xml": {"xml", "open elements", "doctype", "attributes"}, "a.zip": {"words"}, "a.pdf": {"words"}, "a.yaml": {"yaml", "yaml items"}, "a.eml": {"rich text"},
 }
 
-// inputs are large values in the place of the input of a command.
+// inputs are large values in place of the input of a command.
 func inputs(c scenario.Command) map[string]any {
 	out := map[string]any{}
 	for name, text := range tried() {

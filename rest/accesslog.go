@@ -41,14 +41,14 @@ func (x *Request) accessAttrs(took time.Duration, cut bool) []slog.Attr {
 	}
 }
 
-// secretPlaces are what stands in addresses before something that opens an entry point to whoever reads it: a private link,
+// secretPaths are what stands in addresses before something that opens an entry point to whoever reads it: a private link,
 // an invitation, the token of a device.
-var secretPlaces = []string{"/share/", "/enterpassword/", "/token/"}
+var secretPaths = []string{"/share/", "/enterpassword/", "/token/"}
 
 // unsaid is a path without what is secret in it.
 func unsaid(path string) string {
-	for _, place := range secretPlaces {
-		before, after, ok := strings.Cut(path, place)
+	for _, segment := range secretPaths {
+		before, after, ok := strings.Cut(path, segment)
 		if !ok || strings.HasSuffix(before, "/oauth2") { // tokens of clients have numbers and names there
 			continue
 		}
@@ -56,7 +56,7 @@ func unsaid(path string) string {
 		if more {
 			rest = "/" + rest
 		}
-		path = before + place + "…" + rest
+		path = before + segment + "…" + rest
 	}
 	return path
 }

@@ -69,9 +69,9 @@ func SplitHops(escaped string) (path string, hops []Hop, err error) {
 	return path, hops, nil
 }
 
-// Place is where in the tree of addresses a request points: the path below the
+// Location is where in the tree of addresses a request points: the path below the
 // interface's root, and the repository if the address names one.
-type Place struct {
+type Location struct {
 	API  bool // below /api/v1
 	Path string
 	Repo string // escaped
@@ -79,13 +79,13 @@ type Place struct {
 
 // Locate strips what may stand in front of an address: the context path, the older
 // "/site" and the repository.
-func Locate(context, path string) Place {
+func Locate(context, path string) Location {
 	if context != "" && strings.HasPrefix(path, context) && (len(path) == len(context) || path[len(context)] == '/') {
 		path = path[len(context):]
 	}
 	if below, ok := Under(path, "/site"); ok {
 		if _, ok := Under(below, "/automation"); ok {
-			return Place{API: true, Path: below}
+			return Location{API: true, Path: below}
 		}
 		if _, ok := Under(below, "/api/v1"); ok {
 			path = below
@@ -93,9 +93,9 @@ func Locate(context, path string) Place {
 	}
 	below, ok := Under(path, "/api/v1")
 	if !ok {
-		return Place{Path: path}
+		return Location{Path: path}
 	}
-	p := Place{API: true, Path: below}
+	p := Location{API: true, Path: below}
 	if named, ok := Under(below, "/repo"); ok && len(named) > 1 {
 		p.Repo, p.Path = named[1:], ""
 		if i := strings.IndexByte(p.Repo, '/'); i >= 0 {

@@ -225,7 +225,7 @@ var referring = regexp.MustCompile(`\{\$([A-Za-z0-9_.-]{1,64})#([^{}]*)\}`)
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// filler puts the values of earlier answers in the place of references to them. Nothing is evaluated: a value is looked
+// filler puts the values of earlier answers in place of references to them. Nothing is evaluated: a value is looked
 // up where the pointer points, and what it holds is not read again.
 type filler struct {
 	bodies map[string][]byte // of answers, by the ids of requests
@@ -256,7 +256,7 @@ func (b *batched) refers() map[string]string {
 	return out
 }
 
-// fill returns a request with values in the place of its references. In a path a value is one segment, or one value of
+// fill returns a request with values in place of its references. In a path a value is one segment, or one value of
 // a query; in the body, a text that is nothing else becomes the value, and in others it is written as text.
 func (f *filler) fill(b batched) (batched, error) {
 	plain := referring.ReplaceAllStringFunc(b.Path, func(m string) string { return strings.Repeat("-", len(m)) })

@@ -79,9 +79,9 @@ func (c *contract) check(method, path string, got *resttest.Answer) {
 	if of, _ := content[typ].(map[string]any); of["schema"] == nil || typ != "application/json" && typ != "application/problem+json" {
 		return
 	}
-	place := "api.json#/paths/" + pointer(path) + "/" + strings.ToLower(method) + "/responses/" + status + "/content/" + pointer(typ) + "/schema"
+	segment := "api.json#/paths/" + pointer(path) + "/" + strings.ToLower(method) + "/responses/" + status + "/content/" + pointer(typ) + "/schema"
 	c.used++
-	schema, err := c.compiler.Compile(place)
+	schema, err := c.compiler.Compile(segment)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -68,8 +68,8 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := resttest.Start(t, resttest.Config{
-				Ops:    append(testOps, link),
-				Beside: []string{"other"},
+				Ops:      append(testOps, link),
+				Siblings: []string{"other"},
 				Storage: func(c *storage.Config) {
 					c.Types, c.Clock, c.Owners = types, ticking(), append(slices.Clip(c.Owners), record.Use(directories))
 				},

@@ -51,7 +51,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// enter gives a connection a place; one of a proxy counts among all only.
+// enter gives a connection a slot; one of a proxy counts among all only.
 func (l *listener) enter(peer netip.Prefix, proxy bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +147,7 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// Close gives the place up.
+// Close gives the slot up.
 func (c *conn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()

@@ -10,7 +10,7 @@ import (
 
 // TestSeveralRepositories goes to a second repository by every way there is.
 func TestSeveralRepositories(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Beside: []string{"archive"}})
+	s := resttest.Start(t, resttest.Config{Siblings: []string{"archive"}})
 	s.User("pat")
 	const folder = `{"entity-type":"document","type":"Folder","name":"plans","properties":{"dc:title":"Archived plans"}}`
 	made := s.Do("POST", "/api/v1/repo/archive/path/", folder).JSON(t)
@@ -57,7 +57,7 @@ func TestSeveralRepositories(t *testing.T) {
 // TestFilesOfRepositories has a file uploaded, kept in a second repository, read by its address there
 // and taken over into the first one.
 func TestFilesOfRepositories(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Beside: []string{"archive"}})
+	s := resttest.Start(t, resttest.Config{Siblings: []string{"archive"}})
 	batch, _ := s.Do("POST", "/api/v1/upload", "").JSON(t)["batchId"].(string)
 	s.Do("POST", "/api/v1/upload/"+batch+"/0", "the content", "X-File-Name", "a.txt", "X-File-Type", "text/plain", "Content-Type", "application/octet-stream")
 	file := `{"entity-type":"document","type":"File","name":"a","properties":{"file:content":{"upload-batch":"` + batch + `","upload-fileId":"0"}}}`

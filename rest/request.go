@@ -177,7 +177,7 @@ func (x *Request) admit() error {
 }
 
 // unrouted says why no row matches: the method, or the address.
-func (x *Request) unrouted(routes *router, at Place) error {
+func (x *Request) unrouted(routes *router, at Location) error {
 	if methods := routes.allowed(at.Path); len(methods) > 0 {
 		x.Writer.Header().Set("Allow", strings.Join(append(methods, http.MethodOptions), ", "))
 		if x.HTTP.Method == http.MethodOptions {

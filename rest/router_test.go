@@ -81,19 +81,19 @@ func TestRouter(t *testing.T) {
 func TestLocate(t *testing.T) {
 	cases := []struct {
 		path string
-		want Place
+		want Location
 	}{
-		{"/api/v1/path/a", Place{API: true, Path: "/path/a"}},
-		{"/nuxeo/api/v1/path/a", Place{API: true, Path: "/path/a"}},
-		{"/nuxeo/site/api/v1/me", Place{API: true, Path: "/me"}},
-		{"/site/automation/Log", Place{API: true, Path: "/automation/Log"}},
-		{"/nuxeo/site/automation", Place{API: true, Path: "/automation"}},
-		{"/api/v1/repo/default/path//a", Place{API: true, Path: "/path//a", Repo: "default"}},
-		{"/api/v1/repo/x%20y/query", Place{API: true, Path: "/query", Repo: "x%20y"}},
-		{"/nuxeo/json/cmis", Place{Path: "/json/cmis"}},
-		{"/nuxeox/json/cmis", Place{Path: "/nuxeox/json/cmis"}},
-		{"/api/v10/x", Place{Path: "/api/v10/x"}},
-		{"/v1/decks", Place{Path: "/v1/decks"}},
+		{"/api/v1/path/a", Location{API: true, Path: "/path/a"}},
+		{"/nuxeo/api/v1/path/a", Location{API: true, Path: "/path/a"}},
+		{"/nuxeo/site/api/v1/me", Location{API: true, Path: "/me"}},
+		{"/site/automation/Log", Location{API: true, Path: "/automation/Log"}},
+		{"/nuxeo/site/automation", Location{API: true, Path: "/automation"}},
+		{"/api/v1/repo/default/path//a", Location{API: true, Path: "/path//a", Repo: "default"}},
+		{"/api/v1/repo/x%20y/query", Location{API: true, Path: "/query", Repo: "x%20y"}},
+		{"/nuxeo/json/cmis", Location{Path: "/json/cmis"}},
+		{"/nuxeox/json/cmis", Location{Path: "/nuxeox/json/cmis"}},
+		{"/api/v10/x", Location{Path: "/api/v10/x"}},
+		{"/v1/decks", Location{Path: "/v1/decks"}},
 	}
 	for _, c := range cases {
 		if got := Locate("/nuxeo", c.path); got != c.want {

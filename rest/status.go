@@ -141,7 +141,7 @@ func reportOf(found engine.Violations) *report {
 	return r
 }
 
-// point is one place in the caller's input that an error is about.
+// point is one part of the caller's input that an error is about.
 type point struct {
 	Pointer string `json:"pointer,omitempty"`
 	Detail  string `json:"detail"`
@@ -170,7 +170,7 @@ func problemOf(err error, text string) problem {
 	return p
 }
 
-// points lists every place that err, or one of the errors joined in it, names.
+// points lists every part of the input that err, or one of the errors joined in it, names.
 func points(err error) []point {
 	var many interface{ Unwrap() []error }
 	if errors.As(err, &many) {

@@ -27,7 +27,7 @@ func (f Frame) String() string {
 	return "at " + f.Function + " (" + at + ")"
 }
 
-// Error is a failure with its place in the script; Stack holds the script's own lines,
+// Error is a failure with its position in the script; Stack holds the script's own lines,
 // innermost first.
 type Error struct {
 	File         string
@@ -60,7 +60,7 @@ func (e *Error) Trace() string {
 	return b.String()
 }
 
-// located puts a place in front of an error and keeps its kind and code.
+// located puts a position in front of an error and keeps its kind and code.
 func located(err error, file string, line, column int, stack ...Frame) error {
 	at := &Error{File: file, Line: line, Column: column, Stack: stack, Err: err}
 	out := &fault.Error{Kind: fault.Of(err), Line: line, Column: column, Message: at.Error(), Err: at}
@@ -126,16 +126,16 @@ func (m *machine) failure(err error) error {
 		if !ok {
 			cause = breach(fault.CodeScriptTimeout, "script: stopped")
 		}
-		return m.place(cause, stop.Stack())
+		return m.locate(cause, stop.Stack())
 	case errors.As(err, &deep):
-		return m.place(breach(fault.CodeScriptStack, "script: more than %d nested calls", m.limits.Stack), deep.Stack())
+		return m.locate(breach(fault.CodeScriptStack, "script: more than %d nested calls", m.limits.Stack), deep.Stack())
 	case errors.As(err, &ex):
 		if m.fatal != nil {
-			return m.place(m.fatal, ex.Stack())
+			return m.locate(m.fatal, ex.Stack())
 		}
-		return m.place(m.cause(ex.Value()), ex.Stack())
+		return m.locate(m.cause(ex.Value()), ex.Stack())
 	}
-	return m.placeIn(err, nil)
+	return m.locateIn(err, nil)
 }
 
 // cause returns the error behind a thrown value: the operation's own, or what the script made.
@@ -185,9 +185,9 @@ const (
 	maxStackText = 64 << 10 // bytes read of the text of one
 )
 
-// place locates err at the innermost line of the script itself.
-func (m *machine) place(err error, stack []goja.StackFrame) error {
-	return m.placeIn(err, framesOf(nil, stack, m.program.file))
+// locate locates err at the innermost line of the script itself.
+func (m *machine) locate(err error, stack []goja.StackFrame) error {
+	return m.locateIn(err, framesOf(nil, stack, m.program.file))
 }
 
 // framesOf appends the frames of a script in the stack of its runtime.
@@ -200,8 +200,8 @@ func framesOf(frames []Frame, stack []goja.StackFrame, file string) []Frame {
 	return frames
 }
 
-// placeIn locates err at the first of frames, or where the script last called out.
-func (m *machine) placeIn(err error, frames []Frame) error {
+// locateIn locates err at the first of frames, or where the script last called out.
+func (m *machine) locateIn(err error, frames []Frame) error {
 	if len(frames) == 0 {
 		return located(err, m.program.file, m.line, 0)
 	}

@@ -128,7 +128,7 @@ func (m *machine) settled(v goja.Value) (goja.Value, error) {
 		if m.fatal != nil {
 			return nil, m.fatal
 		}
-		return nil, m.placeIn(m.cause(p.Result()), m.originOf(p.Result()))
+		return nil, m.locateIn(m.cause(p.Result()), m.originOf(p.Result()))
 	}
 	return nil, fault.Invalid.Errorf("script: awaits a promise that never settles").WithCode(fault.CodeScriptPending)
 }
@@ -186,14 +186,14 @@ func (m *machine) refused(err error, op string) {
 }
 
 // calledFrom is where in the script the host is being called.
-func (m *machine) calledFrom() place {
+func (m *machine) calledFrom() position {
 	m.stack = m.vm.CaptureCallStack(4, m.stack[:0])
 	for _, f := range m.stack {
 		if p := f.Position(); p.Line > 0 {
-			return place{p.Line, p.Column}
+			return position{p.Line, p.Column}
 		}
 	}
-	return place{line: m.line}
+	return position{line: m.line}
 }
 
 // errStopped ends a script whose run has failed already, at a call that it did not wait for.
@@ -201,7 +201,7 @@ var errStopped = finalError{fault.Unavailable.Errorf("script: stopped").WithCode
 
 // sent has an operation called without waiting for it, where the script can do without
 // its value. path is how the script calls the operation.
-func (m *machine) sent(op, path string, at place, in any, params map[string]any) bool {
+func (m *machine) sent(op, path string, at position, in any, params map[string]any) bool {
 	if m.sender == nil || m.program.unused[at] != path {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Problem is something wrong in a script's text, with its place counted from 1.
+// Problem is something wrong in a script's text, with its position, counted from 1.
 type Problem = library.Problem
 
 // Script is a scripted operation as its header declares it.

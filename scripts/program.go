@@ -21,10 +21,10 @@ import (
 type program struct {
 	file   string
 	code   *goja.Program
-	hasRun bool             // declares run(input, params)
-	awaits bool             // gives a promise, of run when that is declared
-	unused map[place]string // calls whose value nobody uses, by the name that is called; see unused.go
-	texts  [][]any          // lists of texts written in the source; see ahead.go
+	hasRun bool                // declares run(input, params)
+	awaits bool                // gives a promise, of run when that is declared
+	unused map[position]string // calls whose value nobody uses, by the name that is called; see unused.go
+	texts  [][]any             // lists of texts written in the source; see ahead.go
 	size   int
 }
 

@@ -14,12 +14,12 @@ import (
 // in scripts without try, promises, and code made at run time. A script that gets hold of
 // these by another way cannot catch the errors of such calls.
 
-// place is where a call's brackets open.
-type place struct{ line, column int }
+// position is where a call's brackets open.
+type position struct{ line, column int }
 
 // unusedCalls returns the calls whose value nobody uses, with the names that are called;
 // none for a script that may go on after an error.
-func unusedCalls(tree *syntax) map[place]string {
+func unusedCalls(tree *syntax) map[position]string {
 	if tree.async != nil || goesOn(tree.Program) {
 		return nil
 	}
@@ -30,7 +30,7 @@ func unusedCalls(tree *syntax) map[place]string {
 			return !isFunction(node)
 		})
 	}
-	unused := map[place]string{}
+	unused := map[position]string{}
 	walk(reflect.ValueOf(tree.Body), func(node any) {
 		s, ok := node.(*ast.ExpressionStatement)
 		if !ok || used[node] {
@@ -42,7 +42,7 @@ func unusedCalls(tree *syntax) map[place]string {
 		}
 		if name, _ := dotted(call.Callee); name != "" {
 			p := tree.File.Position(int(call.LeftParenthesis) - tree.File.Base())
-			unused[place{p.Line, p.Column}] = name
+			unused[position{p.Line, p.Column}] = name
 		}
 	})
 	return unused

@@ -109,7 +109,7 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 	if err := t.need(d, permReadSecurity); err != nil {
 		return nil, err
 	}
-	own, up, err := t.place(d)
+	own, up, err := t.accessOf(d)
 	if err != nil {
 		return nil, err
 	}

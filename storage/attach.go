@@ -14,12 +14,12 @@ const MaxNoteText = 1 << 20
 // FileXpath returns the xpath of a file: blobholder:0 is the document's main file,
 // blobholder:1 the first of its further ones; anything else is an xpath already.
 func (d *Doc) FileXpath(xpath string) (string, error) {
-	place, ok := strings.CutPrefix(xpath, "blobholder:")
+	number, ok := strings.CutPrefix(xpath, "blobholder:")
 	if !ok {
 		return xpath, nil
 	}
-	n, err := strconv.Atoi(place)
-	if err != nil || n < 0 || strconv.Itoa(n) != place {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || strconv.Itoa(n) != number {
 		return "", fault.NotFound.Errorf("%s", xpath)
 	}
 	if n > 0 {
@@ -35,27 +35,27 @@ func (d *Doc) FileXpath(xpath string) (string, error) {
 
 // BlobAt returns the file at an xpath or at blobholder:0, blobholder:1, …; nil when empty.
 func (d *Doc) BlobAt(xpath string) (*Blob, error) {
-	place, err := d.FileXpath(xpath)
+	property, err := d.FileXpath(xpath)
 	if err != nil {
 		return nil, err
 	}
-	if place == "note:note" {
+	if property == "note:note" {
 		return d.MainBlob()
 	}
-	return d.Blob(place)
+	return d.Blob(property)
 }
 
 // AttachBlob puts a file at an xpath. A list gets it appended, a complex value or item gets
 // it as the part that holds files, the text of a note becomes the file's.
 func (d *Doc) AttachBlob(xpath string, b *Blob) error {
-	place, err := d.FileXpath(xpath)
+	property, err := d.FileXpath(xpath)
 	if err != nil {
 		return err
 	}
-	if place == "note:note" && b != nil {
+	if property == "note:note" && b != nil {
 		return d.setNote(b)
 	}
-	field, err := d.FieldAt(place)
+	field, err := d.FieldAt(property)
 	if err != nil {
 		return err
 	}
@@ -76,30 +76,30 @@ func (d *Doc) AttachBlob(xpath string, b *Blob) error {
 		return fault.Invalid.Errorf("property %s: must be a file, not %s", xpath, field.TypeName()).In(xpath)
 	}
 	if !field.List {
-		return d.Set(place, value)
+		return d.Set(property, value)
 	}
-	old, err := d.Get(place)
+	old, err := d.Get(property)
 	if err != nil {
 		return err
 	}
 	items, _ := old.([]any)
-	return d.Set(place, append(append(make([]any, 0, len(items)+1), items...), value))
+	return d.Set(property, append(append(make([]any, 0, len(items)+1), items...), value))
 }
 
 // RemoveBlob removes the file at an xpath: a list is emptied, and an item of a list that
 // holds nothing but the file goes with it.
 func (d *Doc) RemoveBlob(xpath string) error {
-	place, err := d.FileXpath(xpath)
+	property, err := d.FileXpath(xpath)
 	if err != nil {
 		return err
 	}
-	item, part, _ := cutLast(place)
+	item, part, _ := cutLast(property)
 	if _, index, ok := cutLast(item); ok && isPosition(index) {
 		if field, err := d.FieldAt(item); err == nil && len(field.Fields) == 1 && field.Fields[0].Name == part {
 			return d.Remove(item)
 		}
 	}
-	return d.Remove(place)
+	return d.Remove(property)
 }
 
 func (d *Doc) setNote(b *Blob) error {

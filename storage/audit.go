@@ -127,7 +127,7 @@ func (t *Tx) putEntry(e Entry, of *layout.ID) (int64, error) {
 	if of == nil {
 		return e.ID, nil
 	}
-	return e.ID, t.kv.Set(layout.AuditDocKey(*of, e.Time, e.ID), auditPlace(e.ID-a.first, from))
+	return e.ID, t.kv.Set(layout.AuditDocKey(*of, e.Time, e.ID), auditLocation(e.ID-a.first, from))
 }
 
 // putAudited writes the row of the log that was begun.
@@ -142,27 +142,27 @@ func (t *Tx) putAudited() error {
 	return t.kv.FreshRow(append(row, a.block...), len(key))
 }
 
-// auditPlace says where an entry is: so many numbers behind the first one of its row, which it does not
+// auditLocation says where an entry is: so many numbers behind the first one of its row, which it does not
 // follow at once, and from which byte of the row on. That of the first entry is empty.
-func auditPlace(behind int64, from int) []byte {
+func auditLocation(behind int64, from int) []byte {
 	if from == 0 {
 		return nil
 	}
 	return binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, 8), uint64(behind)), uint64(from))
 }
 
-// auditedAt returns the row that holds the entry whose moment and place are given, from that entry on.
-func (t *Tx) auditedAt(moment, place []byte) ([]byte, error) {
+// auditedAt returns the row that holds the entry whose moment and location are given, from that entry on.
+func (t *Tx) auditedAt(moment, location []byte) ([]byte, error) {
 	key := append([]byte{layout.AuditSpace, layout.AuditByTime}, moment...)
-	if len(place) == 0 {
+	if len(location) == 0 {
 		return t.kv.Get(key)
 	}
-	in := layout.Reader{B: place}
+	in := layout.Reader{B: location}
 	behind, from := in.Uvarint(), in.Uvarint()
 	number := binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(moment[8:])-behind)
 	block, err := t.kv.Get(append(key[:len(key)-8], number...))
 	if err == nil && (in.Bad || from >= uint64(len(block))) {
-		err = fault.Internal.Errorf("audit record %x: its location %x is invalid", moment, place)
+		err = fault.Internal.Errorf("audit record %x: its location %x is invalid", moment, location)
 	}
 	if err != nil {
 		return nil, err

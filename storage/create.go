@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Blank returns a document that does not exist, with default values.
-func (t *Tx) Blank(typeName string) (*Doc, error) {
+// NewDoc returns a document that does not exist, with default values.
+func (t *Tx) NewDoc(typeName string) (*Doc, error) {
 	typ, ok := t.repo.types.Type(typeName)
 	if !ok {
 		return nil, fault.Invalid.Errorf("Type: %s does not exist%s", typeName, fault.Perhaps(typeName, t.repo.types.TypeNames())).In("type")
@@ -65,7 +65,7 @@ func (t *Tx) Create(parent *Doc, typeName, name string, p Props) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := t.Blank(typeName)
+	d, err := t.NewDoc(typeName)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (t *Tx) Add(parent, d *Doc, name string, o SaveOptions) error {
 }
 
 func (t *Tx) add(d *Doc, up *Folder, name string, o SaveOptions) error {
-	if err := t.setPlace(d, up, name); err != nil {
+	if err := t.setNode(d, up, name); err != nil {
 		return err
 	}
 	if err := t.fire(Event{Name: "aboutToCreate", Doc: d}); err != nil {
@@ -102,8 +102,8 @@ func (t *Tx) add(d *Doc, up *Folder, name string, o SaveOptions) error {
 	return t.versionAfter(d, d, o)
 }
 
-// setPlace gives a document that is being made its id, name and position.
-func (t *Tx) setPlace(d *Doc, up *Folder, name string) (err error) {
+// setNode gives a document that is being made its id, name and position.
+func (t *Tx) setNode(d *Doc, up *Folder, name string) (err error) {
 	if d.id, err = t.newDocID(); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (t *Tx) insert(d *Doc, kind string, e Event) error {
 	if err := t.putRecord(nil, d); err != nil {
 		return err
 	}
-	if err := t.putPlace(nil, d); err != nil {
+	if err := t.putNode(nil, d); err != nil {
 		return err
 	}
 	if err := t.reindex(nil, d); err != nil {
@@ -157,10 +157,10 @@ func (t *Tx) insert(d *Doc, kind string, e Event) error {
 	return t.fire(e)
 }
 
-// BlankIn returns a document that does not exist, with default values and the name and
+// NewDocIn returns a document that does not exist, with default values and the name and
 // place it is going to have; without parent it has no place yet.
-func BlankIn(t *Tx, parent *Doc, typeName, name string) (*Doc, error) {
-	d, err := t.Blank(typeName)
+func NewDocIn(t *Tx, parent *Doc, typeName, name string) (*Doc, error) {
+	d, err := t.NewDoc(typeName)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // IndexProblems compares the index rows with what documents ask for.
 func (t *Tx) IndexProblems() (problems []string, err error) {
 	want := map[string]string{}
-	for row, err := range t.kv.Scan(prefix([]byte{layout.PlaceSpace})) {
+	for row, err := range t.kv.Scan(prefix([]byte{layout.NodeSpace})) {
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (r *Repo) ForgetNulls(ctx context.Context) error {
 
 // EveryID returns the identifiers of all documents there are, whoever may see them.
 func (t *Tx) EveryID() (ids []string, err error) {
-	for row, err := range t.kv.Scan(prefix([]byte{layout.PlaceSpace})) {
+	for row, err := range t.kv.Scan(prefix([]byte{layout.NodeSpace})) {
 		if err != nil {
 			return nil, err
 		}

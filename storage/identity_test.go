@@ -185,7 +185,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 // TestGrantsOfTheGoneBeside has a user be made anew in a store with two repositories: nothing is left in either.
 func TestGrantsOfTheGoneBeside(t *testing.T) {
 	first := newWorld(t)
-	second := first.beside("archive")
+	second := first.sibling("archive")
 	second.grant("/", "Administrator:Everything")
 	second.make("/early", "Workspace", nil)
 	second.grant("/early", "bob:Read")

@@ -74,7 +74,7 @@ func (d *Doc) appendCover(dst []byte, bits byte) []byte {
 		dst = append(dst, d.acl[:]...)
 	}
 	dst = d.repo.numbers.Append(d.repo.numbers.Append(dst, d.typ.Name), d.state)
-	if bits&layout.HasPlace != 0 {
+	if bits&layout.HasNode != 0 {
 		dst = layout.AppendText(binary.BigEndian.AppendUint64(dst, uint64(d.position)), d.name)
 	}
 	return dst
@@ -87,7 +87,7 @@ func (d *Doc) indexRows() (*layout.IndexRows, error) {
 	}
 	x := layout.NewIndexRows(d.repo.numbers, d.id)
 	slim, full := x.CoverRoom()
-	x.SetCovers(d.appendCover(slim, 0), d.appendCover(full, layout.HasPlace))
+	x.SetCovers(d.appendCover(slim, 0), d.appendCover(full, layout.HasNode))
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err

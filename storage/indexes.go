@@ -99,7 +99,7 @@ func (r *Repo) openIndexes(ctx context.Context) error {
 			return err
 		}
 		r.setReady(listed)
-		n, more, err := t.kv.Count(prefix([]byte{layout.PlaceSpace}), smallRepository)
+		n, more, err := t.kv.Count(prefix([]byte{layout.NodeSpace}), smallRepository)
 		small = !more && n <= smallRepository
 		return err
 	})
@@ -212,7 +212,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 		prefixes = append(prefixes, r.rowsOf(name))
 	}
 	words := slices.Contains(names, layout.TextIndex)
-	rows := prefix([]byte{layout.PlaceSpace})
+	rows := prefix([]byte{layout.NodeSpace})
 	rows.KeysOnly, rows.Limit = true, buildBatch
 	began, done := time.Now(), 0
 	for {
@@ -233,7 +233,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 		if err != nil || len(ids) < buildBatch {
 			return err
 		}
-		rows.Start = append(layout.PlaceKey(ids[len(ids)-1]), 0)
+		rows.Start = append(layout.NodeKey(ids[len(ids)-1]), 0)
 		if done += len(ids); time.Since(began) > progressEvery {
 			began = time.Now()
 			r.log.Info("writing index rows", "indexes", names, "documents", done)
@@ -280,7 +280,7 @@ func (v *verifier) indexes() error {
 		return err // not all are written yet
 	}
 	surplus := 0
-	err = v.each(layout.PlaceSpace, func(key, value []byte) {
+	err = v.each(layout.NodeSpace, func(key, value []byte) {
 		id, x := layout.IDAtEnd(key), &layout.IndexRows{}
 		rec, err := v.t.kv.Get(layout.RecordKey(id))
 		if err == nil && rec != nil {

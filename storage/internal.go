@@ -114,7 +114,7 @@ func (i Internal) Pending(limit int) (ids []layout.ID, more bool, err error) {
 
 // LoadCovered loads the document of an index row, whoever may see it; nil if it is gone.
 func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
-	if c.Bits&layout.HasPlace == 0 {
+	if c.Bits&layout.HasNode == 0 {
 		return i.t.load(id)
 	}
 	rec, err := i.t.kv.Get(layout.RecordKey(id))
@@ -126,7 +126,7 @@ func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
 
 // Covered makes a document of an index row that holds its place, and of its record; nil if it is gone.
 func (i Internal) Covered(id layout.ID, c *layout.Cover, rec []byte) (*Doc, error) {
-	n, ok := placeOf(c)
+	n, ok := nodeOf(c)
 	if !ok || rec == nil {
 		return nil, nil
 	}
@@ -134,11 +134,11 @@ func (i Internal) Covered(id layout.ID, c *layout.Cover, rec []byte) (*Doc, erro
 }
 
 // Assemble makes a document of its two rows; nil if one is missing, or if it is cut off from the root.
-func (i Internal) Assemble(id layout.ID, place, rec []byte) (*Doc, error) {
-	if place == nil || rec == nil {
+func (i Internal) Assemble(id layout.ID, node, rec []byte) (*Doc, error) {
+	if node == nil || rec == nil {
 		return nil, nil
 	}
-	return i.t.assemble(id, place, rec)
+	return i.t.assemble(id, node, rec)
 }
 
 // Cover sets what an index row would say about a document.

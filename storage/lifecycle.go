@@ -129,7 +129,7 @@ func (t *Tx) flagTrashed(docs []*Doc, trashed bool) error {
 		}
 		before := d.clone()
 		d.flags ^= layout.Trashed
-		if err := t.putPlace(before, d); err != nil {
+		if err := t.putNode(before, d); err != nil {
 			return err
 		}
 		if err := t.reindex(before, d); err != nil {

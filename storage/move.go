@@ -156,7 +156,7 @@ func (t *Tx) copyOne(src *Doc, up *Folder, name string) (*Doc, error) {
 	if d.major != 0 || d.minor != 0 {
 		d.setNumbers(0, 0)
 	}
-	if err := t.setPlace(d, up, name); err != nil {
+	if err := t.setNode(d, up, name); err != nil {
 		return nil, err
 	}
 	t.touch(d, false)
@@ -166,7 +166,7 @@ func (t *Tx) copyOne(src *Doc, up *Folder, name string) (*Doc, error) {
 	if err := t.putRecord(nil, d); err != nil {
 		return nil, err
 	}
-	if err := t.putPlace(nil, d); err != nil {
+	if err := t.putNode(nil, d); err != nil {
 		return nil, err
 	}
 	if err := t.ownGrants(d); err != nil {
@@ -188,7 +188,7 @@ func (t *Tx) copyProxy(src *Doc, up *Folder, name string) (*Doc, error) {
 	}
 	before := d.clone()
 	d.acl = src.acl
-	if err := t.putPlace(before, d); err != nil {
+	if err := t.putNode(before, d); err != nil {
 		return nil, err
 	}
 	if err := t.ownGrants(d); err != nil {

@@ -261,13 +261,13 @@ func (t *Tx) Can(d *Doc, permission string) bool {
 	if i < 0 {
 		return false
 	}
-	own, up, err := t.place(d)
+	own, up, err := t.accessOf(d)
 	return err == nil && t.granted(own, up, 1<<i)
 }
 
 // Permissions returns the names of the permissions the principal has on d.
 func (t *Tx) Permissions(d *Doc) []string {
-	own, up, err := t.place(d)
+	own, up, err := t.accessOf(d)
 	if err != nil {
 		return nil
 	}
@@ -280,8 +280,8 @@ func (t *Tx) Permissions(d *Doc) []string {
 	return names
 }
 
-// place returns the access list and parent of d as they are now, or as they were when the transaction erased it.
-func (t *Tx) place(d *Doc) (layout.ListID, *Folder, error) {
+// accessOf returns the access list and parent of d as they are now, or as they were when the transaction erased it.
+func (t *Tx) accessOf(d *Doc) (layout.ListID, *Folder, error) {
 	if !d.saved || d.erased || !t.kv.Writable() && d.seen == t.kv.Version() {
 		return d.acl, d.up, nil
 	}

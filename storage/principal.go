@@ -28,8 +28,8 @@ type Principal struct {
 	By       Proof    // what was signed in by
 	Revision string   // deck revision pinned by the key: "", "A", "B"
 
-	former   int64    // the number of the last user of the name who is gone
-	standing standing // of somebody who signed in
+	former int64          // the number of the last user of the name who is gone
+	auth   authentication // of somebody who signed in
 }
 
 // PowerUsers is the group of those who look after people and directories.
@@ -124,7 +124,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 	}
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
 		if p, err = PrincipalOf(t, user); err == nil {
-			p.standing.epoch, err = t.memberEpoch()
+			p.auth.epoch, err = t.memberEpoch()
 		}
 		return err
 	})
@@ -244,8 +244,8 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 // request is under way counts from then on. A writing transaction that loses the race runs again
 // and is refused.
 
-// standing is what a principal who signed in acts by.
-type standing struct {
+// authentication is what a principal who signed in acts by.
+type authentication struct {
 	epoch  []byte // of the memberships when the groups were read
 	proven bool   // only as long as By is good
 }
@@ -268,7 +268,7 @@ func (t *Tx) regrouped() error {
 // While returns a principal who acts as long as a proof is good.
 func (p *Principal) While(by Proof) *Principal {
 	as := *p
-	as.By, as.standing.proven = by, true
+	as.By, as.auth.proven = by, true
 	return &as
 }
 
@@ -287,16 +287,16 @@ var ErrEnded = fault.Denied.Errorf("sign-in: is no longer valid").WithCode(fault
 
 // acting returns who acts as of the transaction.
 func (t *Tx) acting(as *Principal) (*Principal, error) {
-	if as.standing.epoch == nil {
+	if as.auth.epoch == nil {
 		return as, nil
 	}
-	if as.standing.proven {
+	if as.auth.proven {
 		if ok, err := Proven(t, as.By); err != nil || !ok {
 			return nil, cmp.Or[error](err, ErrEnded)
 		}
 	}
 	epoch, err := t.memberEpoch()
-	if err != nil || bytes.Equal(epoch, as.standing.epoch) {
+	if err != nil || bytes.Equal(epoch, as.auth.epoch) {
 		return as, err
 	}
 	now, err := PrincipalOf(t, as.Name)
@@ -307,7 +307,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 		return as, err
 	}
 	p := *as
-	p.Groups, p.Admin, p.standing.epoch = now.Groups, now.Admin, epoch
+	p.Groups, p.Admin, p.auth.epoch = now.Groups, now.Admin, epoch
 	return &p, nil
 }
 

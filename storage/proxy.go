@@ -20,7 +20,7 @@ import (
 func (t *Tx) shown(d *Doc) (*Doc, error) {
 	rows, ok := t.targets[d.target]
 	if !ok {
-		found, err := t.kv.GetMany([][]byte{layout.PlaceKey(d.target), layout.RecordKey(d.target)})
+		found, err := t.kv.GetMany([][]byte{layout.NodeKey(d.target), layout.RecordKey(d.target)})
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (t *Tx) readTargets(rows [][]byte) error {
 		if err != nil {
 			return err
 		}
-		targets, keys = append(targets, rec.target), append(keys, layout.PlaceKey(rec.target), layout.RecordKey(rec.target))
+		targets, keys = append(targets, rec.target), append(keys, layout.NodeKey(rec.target), layout.RecordKey(rec.target))
 	}
 	if len(targets) < 2 {
 		return nil
@@ -83,10 +83,10 @@ func (d *Doc) show(rec record) {
 }
 
 // rowDoc makes a document of its rows as they are, wherever it is: a proxy with what it shows.
-func (t *Tx) rowDoc(id layout.ID, place, rec []byte) (*Doc, error) {
+func (t *Tx) rowDoc(id layout.ID, node, rec []byte) (*Doc, error) {
 	d := &Doc{repo: t.repo, id: id, saved: true, parentPath: "/"}
 	var err error
-	if d.node, err = parseNode(place); err != nil {
+	if d.node, err = parseNode(node); err != nil {
 		return nil, err
 	}
 	if d.record, err = t.repo.parseRecord(rec); err != nil || !d.IsProxy() {
@@ -168,7 +168,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 	}
 	keys := make([][]byte, 0, 2*len(ids))
 	for _, id := range ids {
-		keys = append(keys, layout.PlaceKey(id), layout.RecordKey(id))
+		keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
 	}
 	rows, err := t.kv.GetMany(keys)
 	if err != nil {
@@ -187,7 +187,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 		is.show(after.record)
 		is.flags = is.flags&^layout.FacetFlags | is.facetFlags()
 		if is.flags != was.flags {
-			if err := t.putPlace(was, &is); err != nil {
+			if err := t.putNode(was, &is); err != nil {
 				return err
 			}
 		}
@@ -247,10 +247,10 @@ func (t *Tx) putProxy(src *Doc, up *Folder, name string) (*Doc, error) {
 	p := src.clone()
 	p.target, p.series, p.proxied = src.id, src.seriesID(), false
 	p.node = node{flags: layout.Proxy | src.facetFlags()}
-	if err := t.setPlace(p, up, name); err != nil {
+	if err := t.setNode(p, up, name); err != nil {
 		return nil, err
 	}
-	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putPlace, t.reindex} {
+	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putNode, t.reindex} {
 		if err := put(nil, p); err != nil {
 			return nil, err
 		}
@@ -407,7 +407,7 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 	if err := t.putRecord(before, p); err != nil {
 		return nil, err
 	}
-	if err := t.putPlace(before, p); err != nil {
+	if err := t.putNode(before, p); err != nil {
 		return nil, err
 	}
 	if err := t.reindex(before, p); err != nil {

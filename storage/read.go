@@ -129,7 +129,7 @@ func (t *Tx) lineage(up *Folder) (Docs, error) {
 	var keys [][]byte
 	for f := up; f != nil; f = f.up {
 		if _, known := t.above[f.id]; !known {
-			keys = append(keys, layout.PlaceKey(f.id), layout.RecordKey(f.id))
+			keys = append(keys, layout.NodeKey(f.id), layout.RecordKey(f.id))
 		}
 	}
 	found, err := t.kv.GetMany(keys)

@@ -235,7 +235,7 @@ func newShape(s *schema.Schema) *shape {
 	return sh
 }
 
-// node is a document's place: the row "t id".
+// node is a document's position in the tree: the row "t id".
 type node struct {
 	parent   layout.ID // for a version, the document it is a version of
 	acl      layout.ListID
@@ -287,8 +287,8 @@ func childOf(b []byte) (id layout.ID) {
 	return id
 }
 
-// placeOf returns where a document is, if its index row says all of it.
-func placeOf(c *layout.Cover) (node, bool) {
+// nodeOf returns where a document is, if its index row says all of it.
+func nodeOf(c *layout.Cover) (node, bool) {
 	n := node{parent: c.Parent, acl: c.List, position: c.Position, flags: c.Flags, name: string(c.Name)}
-	return n, c.Bits&layout.HasPlace != 0
+	return n, c.Bits&layout.HasNode != 0
 }

@@ -24,7 +24,7 @@ func typed(t testing.TB) *Repo {
 }
 
 func sample(t testing.TB, r *Repo) *Doc {
-	d, err := (&Tx{session: &session{repo: r}}).Blank("File")
+	d, err := (&Tx{session: &session{repo: r}}).NewDoc("File")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (t *Tx) erase(d *Doc) error {
 			return err
 		}
 	}
-	keys := [][]byte{layout.PlaceKey(d.id), layout.RecordKey(d.id)}
+	keys := [][]byte{layout.NodeKey(d.id), layout.RecordKey(d.id)}
 	if !d.IsVersion() {
 		keys = append(keys, layout.ChildNameKey(d.parent, d.name), layout.ChildPositionKey(d.parent, d.position, d.id))
 	}
@@ -278,12 +278,12 @@ func (t *Tx) settleVersions(d *Doc) error {
 	if tomb.acl, err = t.keepLists(closed); err != nil {
 		return err
 	}
-	return t.kv.Set(layout.PlaceKey(series), tomb.append(nil))
+	return t.kv.Set(layout.NodeKey(series), tomb.append(nil))
 }
 
 // eraseSeries deletes the versions of a document that no longer exists; if there are many, Sweep deletes the rest.
 func (t *Tx) eraseSeries(series layout.ID) error {
-	if err := t.kv.Delete(layout.PlaceKey(series)); err != nil {
+	if err := t.kv.Delete(layout.NodeKey(series)); err != nil {
 		return err
 	}
 	if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {

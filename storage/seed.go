@@ -50,7 +50,7 @@ func (t *Tx) findRoot() (bool, error) {
 
 // seedTree creates the root and the folders that clients of the platform expect in a new repository, with their permissions.
 func (t *Tx) seedTree() error {
-	root, err := t.Blank("Root")
+	root, err := t.NewDoc("Root")
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 	"catena/storage/search"
 )
 
-// beside opens a further repository of a world's store.
-func (w *world) beside(name string) *world {
+// sibling opens a further repository of a world's store.
+func (w *world) sibling(name string) *world {
 	w.t.Helper()
 	other := *w
 	var err error
@@ -39,7 +39,7 @@ func (w *world) beside(name string) *world {
 // Two repositories of a server have the same people and nothing else in common.
 func TestTwoRepositories(t *testing.T) {
 	first := newWorld(t)
-	second := first.beside("archive")
+	second := first.sibling("archive")
 	ctx, system := context.Background(), first.System()
 	if got := second.Names(); !slices.Equal(got, []string{"archive", "default"}) {
 		t.Errorf("names %v", got)
@@ -114,7 +114,7 @@ func TestTwoRepositories(t *testing.T) {
 // Content that only a further repository needs outlives the sweeps of both.
 func TestContentOfRepositories(t *testing.T) {
 	first := newWorld(t, func(c *storage.Config) { c.BlobGrace = time.Nanosecond })
-	second := first.beside("archive")
+	second := first.sibling("archive")
 	ctx, system := context.Background(), first.System()
 	var id string
 	second.update(system, func(tx *storage.Tx) error {

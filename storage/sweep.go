@@ -76,11 +76,11 @@ func (r *Repo) sweepBelow(ctx context.Context, id layout.ID) error {
 		rg := prefix(layout.ChildrenPrefix(id))
 		rg.Limit, rg.KeysOnly = sweepBatch, true
 		var children []layout.ID
-		for place, err := range t.kv.Scan(rg) {
+		for node, err := range t.kv.Scan(rg) {
 			if err != nil {
 				return err
 			}
-			_, child := layout.PositionAndID(place.Key)
+			_, child := layout.PositionAndID(node.Key)
 			children = append(children, child)
 		}
 		if len(children) == 0 {
@@ -106,7 +106,7 @@ func (t *Tx) sweepOne(id layout.ID) error {
 			return err
 		}
 	}
-	rows, err := t.kv.GetMany([][]byte{layout.PlaceKey(id), layout.RecordKey(id)})
+	rows, err := t.kv.GetMany([][]byte{layout.NodeKey(id), layout.RecordKey(id)})
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (t *Tx) guard(f *Folder) {
 		return
 	}
 	for ; f != nil && t.folders[f.id] == nil; f = f.up {
-		t.kv.Guard(layout.PlaceKey(f.id))
+		t.kv.Guard(layout.NodeKey(f.id))
 		t.remember(f)
 	}
 }
@@ -201,9 +201,9 @@ func (t *Tx) readFolder(id layout.ID, steps int) (*Folder, error) {
 	return f, nil
 }
 
-// node reads a document's place, nil if it has none.
+// node reads a document's row of the tree, nil if it has none.
 func (t *Tx) node(id layout.ID) (*node, error) {
-	b, err := t.kv.Get(layout.PlaceKey(id))
+	b, err := t.kv.Get(layout.NodeKey(id))
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (t *Tx) node(id layout.ID) (*node, error) {
 
 // load reads a document whoever may see it; nil if there is none.
 func (t *Tx) load(id layout.ID) (*Doc, error) {
-	b, err := t.kv.Get(layout.PlaceKey(id))
+	b, err := t.kv.Get(layout.NodeKey(id))
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -228,8 +228,8 @@ func (t *Tx) load(id layout.ID) (*Doc, error) {
 }
 
 // assemble makes a document of its two rows; nil if it is cut off from the root.
-func (t *Tx) assemble(id layout.ID, place, rec []byte) (*Doc, error) {
-	n, err := parseNode(place)
+func (t *Tx) assemble(id layout.ID, node, rec []byte) (*Doc, error) {
+	n, err := parseNode(node)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (t *Tx) assembleAt(id layout.ID, n node, rec []byte) (*Doc, error) {
 func (t *Tx) loadMany(ids []layout.ID) (Docs, error) {
 	keys := make([][]byte, 0, 2*len(ids))
 	for _, id := range ids {
-		keys = append(keys, layout.PlaceKey(id), layout.RecordKey(id))
+		keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
 	}
 	rows, err := t.kv.GetMany(keys)
 	if err != nil {

@@ -26,7 +26,7 @@ type FileCheck func(t *Tx, d *Doc, xpath string, b *Blob)
 // work has a snapshot of its own, so that all processors take part.
 func (i RepoInternal) VerifyRows(ctx context.Context, file FileCheck, counted func()) (problems []string, err error) {
 	parts := []func(ctx context.Context) ([]string, error){i.r.damagedRows}
-	for _, part := range []func(*verifier) error{(*verifier).records, (*verifier).places, (*verifier).children, (*verifier).owned, (*verifier).indexes} {
+	for _, part := range []func(*verifier) error{(*verifier).records, (*verifier).nodes, (*verifier).children, (*verifier).owned, (*verifier).indexes} {
 		parts = append(parts, func(ctx context.Context) (problems []string, err error) {
 			err = i.r.View(ctx, i.r.System(), func(t *Tx) error {
 				v := verifier{t: t, file: file, counted: counted}
@@ -91,7 +91,7 @@ func (v *verifier) each(space byte, fn func(key, value []byte)) error {
 
 func (v *verifier) records() error { return v.each(layout.RecordSpace, v.record) }
 
-func (v *verifier) places() error { return v.each(layout.PlaceSpace, v.place) }
+func (v *verifier) nodes() error { return v.each(layout.NodeSpace, v.checkNode) }
 
 func (v *verifier) children() error { return v.each(layout.ChildSpace, v.child) }
 
@@ -122,7 +122,7 @@ func (v *verifier) has(key []byte) bool {
 func (v *verifier) record(key, value []byte) {
 	var id layout.ID
 	copy(id[:], key[1:])
-	if !v.has(layout.PlaceKey(id)) {
+	if !v.has(layout.NodeKey(id)) {
 		v.add("document %s: has no location", id)
 	}
 	rec, err := v.t.repo.parseRecord(value)
@@ -156,7 +156,7 @@ func (v *verifier) record(key, value []byte) {
 	}
 }
 
-func (v *verifier) place(key, value []byte) {
+func (v *verifier) checkNode(key, value []byte) {
 	var id layout.ID
 	copy(id[:], key[1:])
 	n, err := parseNode(value)
@@ -173,7 +173,7 @@ func (v *verifier) place(key, value []byte) {
 	switch {
 	case id == v.t.repo.root || n.flags&layout.Tomb != 0:
 	case n.flags&layout.Version != 0:
-		if !v.has(layout.PlaceKey(n.parent)) && !v.buried(n.parent) {
+		if !v.has(layout.NodeKey(n.parent)) && !v.buried(n.parent) {
 			v.add("document %s: is a version of %s, which does not exist", id, n.parent)
 		}
 	default:

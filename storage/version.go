@@ -111,7 +111,7 @@ func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
 	v.up, v.parentPath, v.idText, v.path, v.saved = up, "", "", "", true
 	v.series, v.target, v.checkedIn, v.proxied, v.archived = cur.id, layout.None, true, false, t.now
 	v.lockOwner, v.system, v.user = "", 0, 0
-	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putPlace, t.reindex} {
+	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putNode, t.reindex} {
 		if err := put(nil, v); err != nil {
 			return nil, err
 		}

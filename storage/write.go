@@ -122,7 +122,7 @@ func (t *Tx) recorded(before, d *Doc) error {
 		return err
 	}
 	if before.flags != d.flags {
-		if err := t.putPlace(before, d); err != nil {
+		if err := t.putNode(before, d); err != nil {
 			return err
 		}
 	}
@@ -137,8 +137,8 @@ func (t *Tx) recorded(before, d *Doc) error {
 	return t.reindexProxies(before, d)
 }
 
-// putPlace writes the rows that say where d is; before is nil for a new document.
-func (t *Tx) putPlace(before, d *Doc) error {
+// putNode writes the rows that say where d is; before is nil for a new document.
+func (t *Tx) putNode(before, d *Doc) error {
 	if before != nil {
 		t.moved()
 	}
@@ -152,7 +152,7 @@ func (t *Tx) putPlace(before, d *Doc) error {
 			return err
 		}
 	}
-	if err := t.kv.Set(layout.PlaceKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
+	if err := t.kv.Set(layout.NodeKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
 		return err
 	}
 	if d.id == t.repo.root || d.IsVersion() {
@@ -166,7 +166,7 @@ func (t *Tx) putPlace(before, d *Doc) error {
 
 // placed writes the place of a document that exists, and its index rows.
 func (t *Tx) placed(before, d *Doc) error {
-	if err := t.putPlace(before, d); err != nil {
+	if err := t.putNode(before, d); err != nil {
 		return err
 	}
 	if before.name != d.name {
@@ -281,7 +281,7 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 	return e
 }
 
-// position returns a place after all earlier ones of this transaction and of transactions of
+// position returns one after all earlier ones of this transaction and of transactions of
 // earlier milliseconds.
 func (t *Tx) position() int64 {
 	t.lastPosition = max(t.lastPosition+1, t.now.UnixMilli()<<10)

@@ -135,7 +135,7 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 			return cmp.Or(err, error(fault.Exists.Errorf("%s: already contains %s; restore into an empty directory", g.data, part)))
 		}
 	}
-	if p, err := placeIn(g.data); err != nil || p.Address != "" { // of one that was broken off: nothing is there yet
+	if p, err := locationIn(g.data); err != nil || p.Address != "" { // of one that was broken off: nothing is there yet
 		p.Address = ""
 		if err := cmp.Or(err, p.write(g.data)); err != nil {
 			return err

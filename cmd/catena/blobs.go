@@ -27,22 +27,22 @@ import (
 
 const (
 	// placeFile is the file of a data directory that says where the content of its files is, unless that is the folder blobs.
-	placeFile = "content.json"
+	locationFile = "content.json"
 	// inFolder stands for that folder where an address is expected.
 	inFolder = "folder"
 	// movers are how many contents are moved at once.
 	movers = 8
 )
 
-// place is where the content of files is.
-type place struct {
+// contentLocation is where the content of files is.
+type contentLocation struct {
 	Owner   string `json:"owner,omitempty"`   // what the bucket knows the data directory by
 	Address string `json:"address,omitempty"` // of the bucket; "": content is in the folder
 	Folder  string `json:"folder,omitempty"`  // what is in the file of the folder by which nodes know it
 }
 
-func placeIn(data string) (p place, err error) {
-	text, err := os.ReadFile(filepath.Join(data, placeFile))
+func locationIn(data string) (p contentLocation, err error) {
+	text, err := os.ReadFile(filepath.Join(data, locationFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
@@ -50,14 +50,14 @@ func placeIn(data string) (p place, err error) {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
-		err = fault.Internal.Errorf("%s: %w", filepath.Join(data, placeFile), err)
+		err = fault.Internal.Errorf("%s: %w", filepath.Join(data, locationFile), err)
 	}
 	return p, err
 }
 
-// write makes the place that of a data directory, durably.
-func (p place) write(data string) error {
-	if err := writeWhole(filepath.Join(data, placeFile), func(w io.Writer) error { return json.NewEncoder(w).Encode(p) }); err != nil {
+// write makes the location that of a data directory, durably.
+func (p contentLocation) write(data string) error {
+	if err := writeWhole(filepath.Join(data, locationFile), func(w io.Writer) error { return json.NewEncoder(w).Encode(p) }); err != nil {
 		return err
 	}
 	return disk.SyncDir(data)
@@ -72,7 +72,7 @@ func (g *global) contentFolder() string {
 }
 
 // openBlobs opens the content of files, in a bucket if the settings or the keeper say so.
-func (g *global) openBlobs(ctx context.Context, k keeper, cache int64, log *slog.Logger) (*blob.Store, place, error) {
+func (g *global) openBlobs(ctx context.Context, k keeper, cache int64, log *slog.Logger) (*blob.Store, contentLocation, error) {
 	p, err := k.read(ctx)
 	if err != nil {
 		return nil, p, err
@@ -109,16 +109,16 @@ func (g *global) unused(ctx context.Context) error {
 
 // entering is how the content in a bucket is opened.
 type entering struct {
-	keeper  keeper // of the place
-	place   place  // where the content is so far
-	address string // of the bucket
-	cache   int64  // bytes of the local cache
-	log     *slog.Logger
+	keeper   keeper          // of location
+	location contentLocation // where the content is so far
+	address  string          // of the bucket
+	cache    int64           // bytes of the local cache
+	log      *slog.Logger
 }
 
-// enter opens the content in a bucket, which becomes the place that is kept.
-func (g *global) enter(ctx context.Context, e entering) (*blob.Store, place, error) {
-	p := e.place
+// enter opens the content in a bucket, which becomes the recorded location.
+func (g *global) enter(ctx context.Context, e entering) (*blob.Store, contentLocation, error) {
+	p := e.location
 	in, err := bucket.Open(e.address)
 	if err != nil {
 		return nil, p, usage{fault.Wrap(err, "blobs")}
@@ -160,7 +160,7 @@ func blobsCmd(g *global) *cobra.Command {
 	return cmd
 }
 
-// move has the content of a closed data directory in another place, and returns how many had to be sent there. Until all are
+// move has the content of a closed data directory at another location, and returns how many had to be sent there. Until all are
 // there the data directory has its content where it was.
 func (g *global) move(ctx context.Context, to string) (sent int, err error) {
 	if err := g.made(); err != nil {
@@ -177,7 +177,7 @@ func (g *global) move(ctx context.Context, to string) (sent int, err error) {
 	if to == inFolder {
 		address = ""
 	}
-	if p := a.place; p.Address != address {
+	if p := a.location; p.Address != address {
 		if sent, err = g.fetch(ctx, a, address); err != nil {
 			return sent, err
 		}
@@ -188,14 +188,14 @@ func (g *global) move(ctx context.Context, to string) (sent int, err error) {
 	return sent, g.clear(ctx)
 }
 
-// fetch copies all content to another place, which becomes that of the data directory.
+// fetch copies all content to another location, which becomes that of the data directory.
 func (g *global) fetch(ctx context.Context, a *app, address string) (sent int, err error) {
-	p := place{Owner: a.place.Owner}
+	p := contentLocation{Owner: a.location.Owner}
 	var to *blob.Store
 	if address == "" {
 		to, err = blob.Open(g.contentFolder(), a.log)
 	} else {
-		aside := filepath.Join(g.data, "moving") // it is not the place yet
+		aside := filepath.Join(g.data, "moving") // it is not the location yet
 		defer os.RemoveAll(aside)
 		if err := os.MkdirAll(aside, 0o700); err != nil {
 			return 0, err

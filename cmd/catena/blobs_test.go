@@ -122,7 +122,7 @@ func TestBlobsMove(t *testing.T) {
 	does(0, "restored", "restore", archive, "--data", data+"4")
 	contentIn(t, data+"3", "")
 	contentIn(t, data+"4", "")
-	if p, err := placeIn(data + "4"); err != nil || p.Address != "" {
+	if p, err := locationIn(data + "4"); err != nil || p.Address != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 	store.Set("second/"+all[0], nil, time.Now())
@@ -166,7 +166,7 @@ func TestDoctorLooksAtContent(t *testing.T) {
 		return 0, ""
 	})
 	store.Set("a/owner", nil, time.Now())
-	if err := os.Remove(filepath.Join(data, placeFile)); err != nil {
+	if err := os.Remove(filepath.Join(data, locationFile)); err != nil {
 		t.Fatal(err)
 	}
 	expect(1, failed, "give the keys the rights", "--blobs", store.Address("a"))

@@ -68,46 +68,46 @@ func isEmpty(ctx context.Context, db *kv.DB) (empty bool, err error) {
 
 // keeper keeps where the content of files is: a data directory for itself, a database for all of its nodes.
 type keeper interface {
-	read(ctx context.Context) (place, error)
-	write(ctx context.Context, p place) error
+	read(ctx context.Context) (contentLocation, error)
+	write(ctx context.Context, p contentLocation) error
 }
 
 // inDirectory is the keeper of a data directory.
 type inDirectory string
 
-func (d inDirectory) read(context.Context) (place, error) { return placeIn(string(d)) }
+func (d inDirectory) read(context.Context) (contentLocation, error) { return locationIn(string(d)) }
 
-func (d inDirectory) write(_ context.Context, p place) error { return p.write(string(d)) }
+func (d inDirectory) write(_ context.Context, p contentLocation) error { return p.write(string(d)) }
 
 // inDatabase is the keeper of a database.
 type inDatabase struct{ store *postgres.Store }
 
-// placeSetting is the name under which a database has where the content of files is.
-const placeSetting = "content"
+// locationSetting is the name under which a database has where the content of files is.
+const locationSetting = "content"
 
-func (d inDatabase) read(ctx context.Context) (p place, err error) {
-	text, err := d.store.Setting(ctx, placeSetting)
+func (d inDatabase) read(ctx context.Context) (p contentLocation, err error) {
+	text, err := d.store.Setting(ctx, locationSetting)
 	if err == nil && text != "" {
 		if err = json.Unmarshal([]byte(text), &p); err != nil {
-			err = fault.Internal.Errorf("setting %s of the database: %w", placeSetting, err)
+			err = fault.Internal.Errorf("setting %s of the database: %w", locationSetting, err)
 		}
 	}
 	return p, err
 }
 
-func (d inDatabase) write(ctx context.Context, p place) error {
+func (d inDatabase) write(ctx context.Context, p contentLocation) error {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	return d.store.Set(ctx, placeSetting, string(text))
+	return d.store.Set(ctx, locationSetting, string(text))
 }
 
 // folderMark is the file by which a folder with content is known to the nodes that share it.
 const folderMark = "shared.id"
 
 // sharedFolder opens the content of a database in a folder, which must be the same one on every node.
-func (g *global) sharedFolder(ctx context.Context, k keeper, p place, log *slog.Logger) (*blob.Store, place, error) {
+func (g *global) sharedFolder(ctx context.Context, k keeper, p contentLocation, log *slog.Logger) (*blob.Store, contentLocation, error) {
 	folder := g.contentFolder()
 	s, err := blob.Open(folder, log)
 	if err != nil {
@@ -120,7 +120,7 @@ func (g *global) sharedFolder(ctx context.Context, k keeper, p place, log *slog.
 }
 
 // markFolder marks the folder of the first node, and makes sure that it is the one of any other.
-func markFolder(ctx context.Context, k keeper, p *place, folder string) error {
+func markFolder(ctx context.Context, k keeper, p *contentLocation, folder string) error {
 	file := filepath.Join(folder, folderMark)
 	mark, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

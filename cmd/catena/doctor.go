@@ -349,7 +349,7 @@ const (
 // content looks whether the bucket that the content of files is in can be read and written, and is this data directory's.
 func (d *doctor) content(ctx context.Context) finding {
 	const name = "content"
-	p, err := placeIn(d.data)
+	p, err := locationIn(d.data)
 	if err != nil {
 		return finding{name, failed, err.Error(), "restore the file: it says where content is"}
 	}

@@ -64,10 +64,10 @@ type app struct {
 	fresh     bool             // nothing was there
 	password  string           // made up for the Administrator of a fresh store
 	member    *cluster.Member  // of the nodes that share database; nil: there are no others
-	keeper    keeper           // of place
+	keeper    keeper           // of location
 	blobs     *blob.Store
-	place     place
-	answering answering // of the place, if it is a bucket
+	location  contentLocation
+	answering answering // of the bucket, if content is in one
 	repo      *storage.Repo
 	engine    *engine.Engine
 	pdf       *pdf.Tool
@@ -131,7 +131,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		a.keeper = inDatabase{a.database}
 	}
 	cache := cmp.Or(o.limits.storage.BlobCache, limit.Defaults[storage.Limits]().BlobCache)
-	if a.blobs, a.place, err = g.openBlobs(ctx, a.keeper, cache, log); err != nil {
+	if a.blobs, a.location, err = g.openBlobs(ctx, a.keeper, cache, log); err != nil {
 		err = errors.Join(err, a.db.Close())
 		if a.fresh && !g.shared() { // it is still the next start that is the first
 			err = errors.Join(err, os.RemoveAll(filepath.Join(g.data, "store")))
@@ -293,7 +293,7 @@ func (a *app) workflowStatus(context.Context) error {
 func (a *app) handler(c rest.Config) *rest.Handler {
 	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
 	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true}, rest.Check{Name: "workflowStatus", Test: a.workflowStatus, Part: true})
-	if a.place.Address != "" {
+	if a.location.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})
 	}
 	return server.New(c)

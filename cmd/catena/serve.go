@@ -173,7 +173,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if err != nil {
 		return usage{err}
 	}
-	registry := s.figures(a)
+	registry := s.metrics(a)
 	var access *slog.Logger
 	if s.accessLog != "" {
 		if s.requests, err = g.accessLog(s.accessLog, os.Stdout); err != nil {
@@ -217,8 +217,8 @@ func (s *serve) listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// figures are the metrics of the server, with those of its scrubber and of its scheduled backups.
-func (s *serve) figures(a *app) *prometheus.Registry {
+// metrics are the metrics of the server, with those of its scrubber and of its scheduled backups.
+func (s *serve) metrics(a *app) *prometheus.Registry {
 	s.scrubber = maintenance.NewScrubber(a.repo, s.scrubEvery)
 	registry := a.registry()
 	registry.MustRegister(scrubFigures{s.scrubber})
@@ -353,7 +353,7 @@ func (s *serve) probes() (out []rest.Check) {
 func (a *app) background(ctx context.Context, more []task) (wait func()) {
 	tasks := append(slices.Clip(more), a.alone(task{"sweep", a.sweep}), task{"watching files", a.watch})
 	tasks = append(tasks, a.nodeTasks()...)
-	if a.place.Address != "" {
+	if a.location.Address != "" {
 		tasks = append(tasks, task{"content", func(ctx context.Context) error { return a.answering.run(ctx, a.blobs.Ping) }})
 	}
 	for _, b := range a.branches {

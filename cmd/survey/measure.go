@@ -131,7 +131,7 @@ func (m *measured) commentLines(file *ast.File) (n int) {
 
 func (m *measured) function(folder string, d *ast.FuncDecl) {
 	m.functions = append(m.functions, m.set.Position(d.End()).Line-m.set.Position(d.Pos()).Line+1)
-	place := m.place(d.Pos(), d.Name.Name)
+	place := m.at(d.Pos(), d.Name.Name)
 	if d.Recv == nil && d.Name.Name == "init" {
 		m.inits = append(m.inits, place)
 	}
@@ -175,12 +175,12 @@ func (m *measured) symbol(name *ast.Ident, commented bool) {
 	case commented:
 		m.documented++
 	default:
-		m.bare = append(m.bare, m.place(name.Pos(), name.Name))
+		m.bare = append(m.bare, m.at(name.Pos(), name.Name))
 	}
 	m.exported++
 }
 
-func (m *measured) place(pos token.Pos, name string) string {
+func (m *measured) at(pos token.Pos, name string) string {
 	p := m.set.Position(pos)
 	file, err := filepath.Rel(m.root, p.Filename)
 	if err != nil {

@@ -70,7 +70,7 @@ func (d *Deck) defineOptions(src []byte) error {
 	}
 	for name, raw := range members {
 		f := field.Fields.Find(strings.ReplaceAll(strings.ToLower(name), "-", "_"))
-		if f == nil || f.Write != field.Look || string(raw) == "null" {
+		if f == nil || f.Write != field.Appearance || string(raw) == "null" {
 			continue
 		}
 		value, err := optionOf(f.Type, raw)

@@ -60,7 +60,7 @@ func (in Input) take(name string, value any) error {
 		return UnknownField(name, "deck")
 	case f.Write != field.Direct:
 		return Invalid(name, fault.CodeReadOnlyField, "%s: is read-only", name)
-	case value == nil && f.Blank:
+	case value == nil && f.EmptyText:
 		value = ""
 	}
 	v, err := typed(f, value)
@@ -81,13 +81,13 @@ func (in Input) Check() error {
 	return errors.Join(errs...)
 }
 
-// ReadLooks checks what a caller has chosen for the look of a deck.
-func ReadLooks(given map[string]any) (Input, error) {
+// ReadAppearance checks what a caller has chosen for the look of a deck.
+func ReadAppearance(given map[string]any) (Input, error) {
 	in := Input{}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		f := field.Fields.Find(name)
-		if f == nil || f.Write != field.Look {
+		if f == nil || f.Write != field.Appearance {
 			errs = append(errs, UnknownField(name, "deck's appearance"))
 			continue
 		}

@@ -61,7 +61,7 @@ func (v View) Value(c *engine.Ctx, f *field.Field, owner string, d *storage.Doc)
 	case time.Time:
 		return Stamp(at)
 	case nil:
-		if f.Blank {
+		if f.EmptyText {
 			return ""
 		}
 	}

@@ -17,7 +17,7 @@ func (v View) Thumbnail(c *engine.Ctx, owner string, d *storage.Doc) string {
 	if d.IsTrashed() {
 		return ""
 	}
-	q := url.Values{"v": {LooksVersion(d)}}
+	q := url.Values{"v": {AppearanceVersion(d)}}
 	if storage.Prop[string](d, "deck:visibility") != "all" {
 		q.Set("key", PictureKey(c, d, KeyThumbnail, c.Now.Truncate(thumbnailKeyTime/2).Add(thumbnailKeyTime)))
 	}

@@ -3,7 +3,7 @@ package decktest
 import "fmt"
 
 // mutants are attacks that only begin to act when a browser writes them down and reads them
-// again: what is text in one place is an element in another.
+// again: what is text in one context is an element in another.
 func mutants() (out []string) {
 	outer := []string{
 		"%s", "<svg>%s</svg>", "<math>%s</math>", "<svg><desc>%s</desc></svg>", "<svg><foreignObject>%s</foreignObject></svg>", "<svg><title>%s</title></svg>", "<math><mtext>%s</mtext></math>",

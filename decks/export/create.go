@@ -122,7 +122,7 @@ func (p *createExportParams) take(name string, value any) error {
 
 // settingsOf are a deck's title and looks as an export shows them.
 func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
-	out := deck.Looks(d)
+	out := deck.Appearance(d)
 	out.Author = c.As.Name
 	if most := limitsOf(c.Tx).Style; len(out.CSS) > most {
 		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", deck.Number(d), len(out.CSS), most).WithCode(fault.CodeTooLarge)

@@ -66,8 +66,8 @@ func (w *Worker) drawn(ctx context.Context, data thumbData) (d *render.Deck, ver
 		if err != nil {
 			return err
 		}
-		looks := deck.Looks(doc)
-		version = deck.LooksVersion(doc)
+		looks := deck.Appearance(doc)
+		version = deck.AppearanceVersion(doc)
 		b, err := doc.Blob("deck:html")
 		if err != nil {
 			return err

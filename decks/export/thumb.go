@@ -16,7 +16,7 @@ import (
 type Thumb struct {
 	Doc     string // id of the deck's document
 	Slide   int
-	Version string       // of the deck it shows; see deck.LooksVersion
+	Version string       // of the deck it shows; see deck.AppearanceVersion
 	Wanted  string       `json:",omitempty"` // version that a job is about to draw
 	Asked   time.Time    `json:",omitzero"`  // when that was
 	Holder  string       // the id the file is held by

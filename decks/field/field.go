@@ -58,23 +58,23 @@ type Write uint8
 
 // The ways to write a field.
 const (
-	ReadOnly Write = iota // never, by callers
-	Direct                // as a field of the service
-	Look                  // as a part of how the deck looks, with the editor
+	ReadOnly   Write = iota // never, by callers
+	Direct                  // as a field of the service
+	Appearance              // as a part of how the deck looks, with the editor
 )
 
 // Field is one field of a deck.
 type Field struct {
-	Name    string
-	Doc     string   // of a field that callers write
-	Aliases []string // other names of the parameter
-	Type    Type
-	In      Revision // the revisions that return it
-	Summary bool     // also in lists
-	Card    bool     // also on pages that show many decks
-	XPath   string   // property that holds it; "" if package deck computes it
-	Blank   bool     // without a value it is "", not null
-	HTML    bool     // holds the slides, under the name of its revision: only B always returns them
+	Name      string
+	Doc       string   // of a field that callers write
+	Aliases   []string // other names of the parameter
+	Type      Type
+	In        Revision // the revisions that return it
+	Summary   bool     // also in lists
+	Card      bool     // also on pages that show many decks
+	XPath     string   // property that holds it; "" if package deck computes it
+	EmptyText bool     // without a value it is "", not null
+	HTML      bool     // holds the slides, under the name of its revision: only B always returns them
 
 	Write    Write
 	New      any               // of a deck that is created without a value; else the schema's default

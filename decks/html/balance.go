@@ -210,7 +210,7 @@ func (b *balance) mend(src string) (string, error) {
 			err = mended(&out, slide)
 		}
 		if err != nil {
-			p := placeIn(src, place{line: 1, column: 1}, s.from)
+			p := positionIn(src, position{line: 1, column: 1}, s.from)
 			return "", fault.Invalid.Errorf("HTML: %w (slide at line %d, column %d)", err, p.line, p.column).WithCode(fault.CodeInvalidHTML).At(p.line, p.column)
 		}
 	}

@@ -15,22 +15,22 @@ type filter struct {
 	reader
 	out     output
 	outline outline
-	base    place // of the source
-	from    place // that was asked for last
-	depth   int   // sections open
-	first   int   // where the outermost open section begins
-	foreign int   // open svg and math elements
+	base    position // of the source
+	from    position // that was asked for last
+	depth   int      // sections open
+	first   int      // where the outermost open section begins
+	foreign int      // open svg and math elements
 	balance balance
 	md      []bool
 	removed []string
 	inner   bool // content of a template: no sections needed, any element that is harmless
 }
 
-// place is a line and a column, and where in the source that is.
-type place struct{ line, column, at int }
+// position is a line and a column, and where in the source that is.
+type position struct{ line, column, at int }
 
 func newFilter(src string) *filter {
-	f := &filter{reader: reader{src: src}, out: output{src: src}, base: place{line: 1, column: 1}}
+	f := &filter{reader: reader{src: src}, out: output{src: src}, base: position{line: 1, column: 1}}
 	f.from = f.base
 	f.outline.text.b = make([]byte, 0, min(len(src)/2, maxText))
 	return f
@@ -50,7 +50,7 @@ func (f *filter) run() error {
 		}
 	}
 	if f.depth > 0 && !f.inner {
-		p := f.place(f.first)
+		p := f.position(f.first)
 		return fault.Invalid.Errorf("HTML: <section> at line %d, column %d is not closed", p.line, p.column).
 			WithCode(fault.CodeInvalidHTML).At(p.line, p.column)
 	}
@@ -76,16 +76,16 @@ func (f *filter) filter(kind html.TokenType) error {
 	return nil
 }
 
-// place returns the line and the column of a position. It goes on from the last one asked for.
-func (f *filter) place(at int) place {
+// position returns the line and the column of a position. It goes on from the last one asked for.
+func (f *filter) position(at int) position {
 	if at < f.from.at {
-		return placeIn(f.src, f.base, at)
+		return positionIn(f.src, f.base, at)
 	}
-	f.from = placeIn(f.src, f.from, at)
+	f.from = positionIn(f.src, f.from, at)
 	return f.from
 }
 
-func placeIn(src string, p place, at int) place {
+func positionIn(src string, p position, at int) position {
 	s := src[p.at:at]
 	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
 		p.line += strings.Count(s, "\n")
@@ -98,14 +98,14 @@ func placeIn(src string, p place, at int) place {
 
 // refuse is the error of what may not stand at the top level.
 func (f *filter) refuse(what string, at int) error {
-	p := f.place(at)
+	p := f.position(at)
 	return fault.Invalid.Errorf("HTML: only <section> elements may stand at the top level, not %s (line %d, column %d)", what, p.line, p.column).
 		WithCode(fault.CodeInvalidHTML).At(p.line, p.column)
 }
 
 func (f *filter) remove(what string, at int) {
 	if len(f.removed) < maxRemoved {
-		p := f.place(at)
+		p := f.position(at)
 		f.removed = append(f.removed, fmt.Sprintf("%s at line %d, column %d", what, p.line, p.column))
 	}
 }

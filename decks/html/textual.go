@@ -65,7 +65,7 @@ func isTemplate(attrs []attribute) bool {
 // template cleans what a template would put on the page, which stands at a position.
 func (f *filter) template(body string, at int) string {
 	inner := newFilter(body)
-	inner.inner, inner.base = true, f.place(at)
+	inner.inner, inner.base = true, f.position(at)
 	inner.base.at = 0
 	inner.from = inner.base
 	_ = inner.run() // refuses nothing in a template

@@ -60,8 +60,8 @@ func (l List) tail(tx *storage.Tx) (from string, err error) {
 }
 
 // often reports whether a deck is the one in so many that has blocks made.
-func often(place string) bool {
-	n, err := strconv.ParseInt(place[strings.LastIndexByte(place, '/')+1:], 10, 64)
+func often(key string) bool {
+	n, err := strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
 	return err == nil && n%SealEvery == 0
 }
 
@@ -72,7 +72,7 @@ func reblock(tx *storage.Tx, by, was, is string) error {
 	}
 	tx = deck.AsSystem(tx)
 	for value, n := range map[string]int64{was: -1, is: 1} {
-		folder, place, ok := strings.Cut(value, "/")
+		folder, key, ok := strings.Cut(value, "/")
 		if !ok {
 			continue
 		}
@@ -81,11 +81,11 @@ func reblock(tx *storage.Tx, by, was, is string) error {
 		switch {
 		case err != nil:
 			return err
-		case place < from:
-			if err := l.add(tx, place, n); err != nil {
+		case key < from:
+			if err := l.add(tx, key, n); err != nil {
 				return err
 			}
-		case n > 0 && often(place):
+		case n > 0 && often(key):
 			if err := l.seal(tx, from); err != nil {
 				return err
 			}
@@ -95,19 +95,19 @@ func reblock(tx *storage.Tx, by, was, is string) error {
 }
 
 // add changes the count of the block that a place is in.
-func (l List) add(tx *storage.Tx, place string, n int64) error {
+func (l List) add(tx *storage.Tx, key string, n int64) error {
 	table := tx.Table(BlockTable)
-	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+place+"\x00", true, 1) {
+	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+key+"\x00", true, 1) {
 		row, err := deck.ReadRow[[]Block](raw)
 		if err != nil {
 			return fault.Internal.Errorf("blocks of decks: %w", err)
 		}
 		for i := len(row) - 1; i >= 0; i-- {
-			if row[i].From <= place {
+			if row[i].From <= key {
 				row[i].Count += n
 				return l.put(tx, key, row, i)
 			}
 		}
 	}
-	return fault.Internal.Errorf("deck at %s: is not in any block", place)
+	return fault.Internal.Errorf("deck at %s: is not in any block", key)
 }

@@ -28,7 +28,7 @@ func (l List) seal(tx *storage.Tx, from string) error {
 		if tail < 2*blockSize {
 			return nil
 		}
-		next, err := l.place(tx, from, blockSize)
+		next, err := l.boundary(tx, from, blockSize)
 		if err != nil || next == "" {
 			return err
 		}
@@ -43,9 +43,9 @@ func (l List) seal(tx *storage.Tx, from string) error {
 	return nil
 }
 
-// place returns where the deck is that comes so many behind the first one from a place on; empty
+// boundary returns where the deck is that comes so many behind the first one from a place on; empty
 // if there is none.
-func (l List) place(tx *storage.Tx, from string, behind int64) (string, error) {
+func (l List) boundary(tx *storage.Tx, from string, behind int64) (string, error) {
 	at := ""
 	if l.By == ByTeam {
 		n := int64(0)
@@ -74,7 +74,7 @@ func (l List) put(tx *storage.Tx, key string, row []Block, i int) error {
 	table := tx.Table(BlockTable)
 	if row[i].Count > MaxBlock {
 		half := row[i].Count / 2
-		at, err := l.place(tx, row[i].From, half)
+		at, err := l.boundary(tx, row[i].From, half)
 		if err != nil {
 			return err
 		}

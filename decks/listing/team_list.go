@@ -14,9 +14,9 @@ import (
 // their numbers and counted like the decks of a folder: a page of them costs the same however
 // many members and decks the team has.
 const (
-	teamDeckTable  = "team-decks"       // the team's group "/" number: document of the deck
-	deckPlaceTable = "team-deck-places" // document: key in teamDeckTable
-	teamOwnerTable = "team-deck-owners" // user: the team that the user's decks are listed for
+	teamDeckTable     = "team-decks"       // the team's group "/" number: document of the deck
+	deckPositionTable = "team-deck-places" // document: key in teamDeckTable
+	teamOwnerTable    = "team-deck-owners" // user: the team that the user's decks are listed for
 )
 
 // Placed brings the place of a deck in its owner's team's list up to date.
@@ -24,16 +24,16 @@ func Placed(tx *storage.Tx, d *storage.Doc, gone bool) error {
 	tx = deck.AsSystem(tx)
 	owner, ok := homeUser(d)
 	if gone || !ok || d.IsTrashed() || storage.Prop[string](d, "deck:visibility") == "self" {
-		return place(tx, d, "")
+		return relist(tx, d, "")
 	}
 	team, err := TeamOf(tx, owner)
 	switch {
 	case err != nil:
 		return err
 	case team == 0:
-		return place(tx, d, "")
+		return relist(tx, d, "")
 	}
-	return place(tx, d, deck.ListingKey(deck.TeamGroup(team), deck.Number(d)))
+	return relist(tx, d, deck.ListingKey(deck.TeamGroup(team), deck.Number(d)))
 }
 
 // homeUser is whose folder of decks a deck is in.
@@ -44,10 +44,10 @@ func homeUser(d *storage.Doc) (string, bool) {
 	return user, ok && inside && err == nil && !strings.Contains(name, "/")
 }
 
-// place lists a deck under a key, and no longer under the one it had.
-func place(tx *storage.Tx, d *storage.Doc, key string) error {
+// relist lists a deck under a key, and no longer under the one it had.
+func relist(tx *storage.Tx, d *storage.Doc, key string) error {
 	var had string
-	if _, err := tx.Table(deckPlaceTable).Get(d.ID(), &had); err != nil || had == key {
+	if _, err := tx.Table(deckPositionTable).Get(d.ID(), &had); err != nil || had == key {
 		return err
 	}
 	changes := map[string]counts{}
@@ -58,7 +58,7 @@ func place(tx *storage.Tx, d *storage.Doc, key string) error {
 		group, _, _ := strings.Cut(had, "/")
 		changes[group] = counts{Active: -1}
 	}
-	table := tx.Table(deckPlaceTable)
+	table := tx.Table(deckPositionTable)
 	if key == "" {
 		if err := table.Delete(d.ID()); err != nil {
 			return err

@@ -89,7 +89,7 @@ func (f *document) notes(text string) {
 	for s.fontSize = 25; ; s.fontSize *= 0.8 {
 		n := element("div")
 		n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
-		b := f.layout.element(n, &s, place{width: max(f.width-2*edge, 1), floats: &floats{}})
+		b := f.layout.element(n, &s, containing{width: max(f.width-2*edge, 1), floats: &floats{}})
 		if b.h <= f.height-2*edge || s.fontSize < 5 {
 			p.box(b, edge, edge)
 			return

@@ -116,15 +116,15 @@ func (s *style) contentHeight(h, room float64) float64 {
 	return max(h, 0)
 }
 
-// place is what a box is laid out in.
-type place struct {
+// containing is what a box is laid out in.
+type containing struct {
 	width, height float64 // room; 0: a height that nothing gives
 	floats        *floats
 	shrink        bool // as narrow as the content allows
 }
 
 // element lays out one element that is not part of a line: a block, or what is set in a line like one.
-func (l *layout) element(n *html.Node, s *style, in place) *box {
+func (l *layout) element(n *html.Node, s *style, in containing) *box {
 	b := &box{node: n, style: s}
 	if l.work++; l.ctx.Err() != nil || l.depth > maxDepth || l.work > maxWork {
 		return b
@@ -144,7 +144,7 @@ func (l *layout) element(n *html.Node, s *style, in place) *box {
 	if s.position != "" && s.position != "static" {
 		inner = own
 	}
-	content := place{width: width, height: height, floats: inner}
+	content := containing{width: width, height: height, floats: inner}
 	if in.shrink && !fixed && s.display != "table" {
 		content.width = l.shrunk(n, s, content)
 	}
@@ -167,13 +167,13 @@ func (l *layout) element(n *html.Node, s *style, in place) *box {
 
 // shrunk is the width of content that is as narrow as it can be. It is found by a layout that is
 // thrown away; as each such layout doubles the work of what is within, only a few may be nested.
-func (l *layout) shrunk(n *html.Node, s *style, in place) float64 {
+func (l *layout) shrunk(n *html.Node, s *style, in containing) float64 {
 	if l.shrinking >= maxShrinking {
 		return in.width
 	}
 	l.shrinking++
 	trial := &box{node: n, style: s}
-	l.content(trial, place{width: in.width, height: in.height, floats: &floats{}})
+	l.content(trial, containing{width: in.width, height: in.height, floats: &floats{}})
 	l.shrinking--
 	return min(in.width, trial.natural+0.01)
 }
@@ -211,9 +211,9 @@ func (l *layout) float(b *box, f *floats) {
 			room -= right.of(w, 0)
 		}
 		stretched := left.isGiven() && right.isGiven()
-		c := l.element(p.node, s, place{width: max(room, 0), height: h, shrink: !stretched, floats: &floats{}})
+		c := l.element(p.node, s, containing{width: max(room, 0), height: h, shrink: !stretched, floats: &floats{}})
 		if s.width.unit == percent { // of the whole, not of what is right of it
-			c = l.element(p.node, withWidth(s, length{s.width.of(w, 0), pixels}), place{width: w, height: h, floats: &floats{}})
+			c = l.element(p.node, withWidth(s, length{s.width.of(w, 0), pixels}), containing{width: w, height: h, floats: &floats{}})
 		}
 		c.x, _ = inset(left, right, w, c.w, p.x-bl)
 		var both bool

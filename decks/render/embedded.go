@@ -174,7 +174,7 @@ func (f *document) slide(s *slide) error {
 	style := f.layout.computing.of(s.section, parent)
 	style.position, style.display = "relative", "block"
 	f.layout.work = 0
-	b := f.layout.element(s.section, style, place{
+	b := f.layout.element(s.section, style, containing{
 		width: float64(f.deck.Width), height: float64(f.deck.Height), floats: &floats{},
 	})
 	if f.layout.work > maxWork {

@@ -9,7 +9,7 @@ import (
 
 // content lays out what is in an element and returns its height. Places are from the
 // content's top left corner.
-func (l *layout) content(b *box, in place) float64 {
+func (l *layout) content(b *box, in containing) float64 {
 	switch b.style.display {
 	case "flex", "inline-flex":
 		return l.flex(b, in)
@@ -22,7 +22,7 @@ func (l *layout) content(b *box, in place) float64 {
 }
 
 // flow lays out blocks one below the other and text in lines.
-func (l *layout) flow(b *box, in place) float64 {
+func (l *layout) flow(b *box, in containing) float64 {
 	f := &flowing{layout: l, box: b, in: in}
 	for c := range b.node.ChildNodes() {
 		f.child(c)
@@ -40,7 +40,7 @@ func (l *layout) flow(b *box, in place) float64 {
 type flowing struct {
 	*layout
 	box    *box
-	in     place
+	in     containing
 	y      float64
 	margin float64 // of the block before, not yet added
 	items  []item
@@ -86,7 +86,7 @@ func (f *flowing) child(n *html.Node) {
 
 // block puts a block below what is there.
 func (f *flowing) block(n *html.Node, s *style) {
-	c := f.element(n, s, place{width: f.in.width, height: f.in.height, floats: f.in.floats})
+	c := f.element(n, s, containing{width: f.in.width, height: f.in.height, floats: f.in.floats})
 	top, bottom := s.margin[0].of(f.in.width, 0), s.margin[2].of(f.in.width, 0)
 	switch {
 	case top >= 0 && f.margin >= 0:

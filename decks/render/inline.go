@@ -65,7 +65,7 @@ func (f *flowing) within(n *html.Node, s *style, link string) {
 
 // atom adds an element that stands in a line as a whole.
 func (f *flowing) atom(n *html.Node, s *style, link string) {
-	b := f.element(n, s, place{width: f.in.width, height: f.in.height, shrink: true, floats: f.in.floats})
+	b := f.element(n, s, containing{width: f.in.width, height: f.in.height, shrink: true, floats: f.in.floats})
 	w := b.w + s.margin[1].of(f.in.width, 0) + s.margin[3].of(f.in.width, 0)
 	f.items = append(f.items, item{box: b, style: s, link: link, owner: n, w: w})
 }

@@ -124,7 +124,7 @@ var replacedElements = map[string]bool{"img": true, "iframe": true, "video": tru
 func isReplaced(n *html.Node) bool { return replacedElements[n.Data] }
 
 // replaced sizes what is no text: pictures, and a note where something cannot be shown.
-func (l *layout) replaced(b *box, in place) bool {
+func (l *layout) replaced(b *box, in containing) bool {
 	n := b.node
 	if !isReplaced(n) {
 		return false
@@ -161,7 +161,7 @@ func (l *layout) replaced(b *box, in place) bool {
 
 // fitted gives a picture its size: what styles and attributes say, in the picture's own
 // proportions where they leave that open.
-func (l *layout) fitted(b *box, w, h float64, in place) {
+func (l *layout) fitted(b *box, w, h float64, in containing) {
 	s := b.style
 	width, height := attrLength(b.node, "width", s.width), attrLength(b.node, "height", s.height)
 	hasW := width.isGiven()

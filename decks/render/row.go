@@ -7,7 +7,7 @@ import (
 )
 
 // members are the elements that a flexible box or a grid arranges; text gets an element.
-func (l *layout) members(b *box, in place) (nodes []*html.Node, styles []*style) {
+func (l *layout) members(b *box, in containing) (nodes []*html.Node, styles []*style) {
 	for c := range b.node.ChildNodes() {
 		if c.Type != html.ElementNode {
 			if c.Type == html.TextNode && strings.TrimSpace(c.Data) != "" {
@@ -35,7 +35,7 @@ func (l *layout) members(b *box, in place) (nodes []*html.Node, styles []*style)
 }
 
 // flex arranges elements in a row or a column.
-func (l *layout) flex(b *box, in place) float64 {
+func (l *layout) flex(b *box, in containing) float64 {
 	if strings.HasPrefix(b.style.direction, "column") {
 		return l.column(b, in)
 	}
@@ -44,7 +44,7 @@ func (l *layout) flex(b *box, in place) float64 {
 	widths, grow, total := make([]float64, len(nodes)), 0.0, gap*max(0, float64(len(nodes)-1))
 	margins := func(s *style) float64 { return s.margin[1].of(in.width, 0) + s.margin[3].of(in.width, 0) }
 	for i, n := range nodes {
-		c := l.element(n, styles[i], place{width: in.width, height: in.height, shrink: true, floats: &floats{}})
+		c := l.element(n, styles[i], containing{width: in.width, height: in.height, shrink: true, floats: &floats{}})
 		widths[i] = c.w + margins(styles[i])
 		if styles[i].grow > 0 && styles[i].width.unit == unset {
 			grow += styles[i].grow
@@ -68,7 +68,7 @@ func (l *layout) flex(b *box, in place) float64 {
 	height := 0.0
 	for i, n := range nodes {
 		s := styles[i]
-		c := l.element(n, sized(s, widths[i]-margins(s)), place{width: in.width, height: in.height, floats: in.floats})
+		c := l.element(n, sized(s, widths[i]-margins(s)), containing{width: in.width, height: in.height, floats: in.floats})
 		c.x = x + s.margin[3].of(in.width, 0)
 		x += widths[i] + between
 		height = max(height, c.h+s.margin[0].of(in.width, 0)+s.margin[2].of(in.width, 0))
@@ -123,13 +123,13 @@ func (b *box) across(height, width float64) {
 }
 
 // column arranges elements one below the other, each as wide as it likes unless stretched.
-func (l *layout) column(b *box, in place) float64 {
+func (l *layout) column(b *box, in containing) float64 {
 	nodes, styles := l.members(b, in)
 	gap, y := b.style.gap.of(in.width, 0), 0.0
 	stretch := b.style.items == "" || b.style.items == "stretch" || b.style.items == "normal"
 	for i, n := range nodes {
 		s := styles[i]
-		c := l.element(n, s, place{width: in.width, height: in.height, shrink: !stretch, floats: in.floats})
+		c := l.element(n, s, containing{width: in.width, height: in.height, shrink: !stretch, floats: in.floats})
 		if i > 0 {
 			y += gap
 		}
@@ -156,7 +156,7 @@ func (l *layout) column(b *box, in place) float64 {
 }
 
 // grid arranges elements in columns of one width.
-func (l *layout) grid(b *box, in place) float64 {
+func (l *layout) grid(b *box, in containing) float64 {
 	nodes, styles := l.members(b, in)
 	columns := max(b.style.columns, 1)
 	gap := b.style.gap.of(in.width, 0)
@@ -167,7 +167,7 @@ func (l *layout) grid(b *box, in place) float64 {
 			y += height + gap
 			height = 0
 		}
-		c := l.element(n, styles[i], place{width: width, floats: in.floats})
+		c := l.element(n, styles[i], containing{width: width, floats: in.floats})
 		c.x = float64(i%columns)*(width+gap) + aside(styles[i], width, c.w)
 		c.y = y
 		height = max(height, c.h)

@@ -18,7 +18,7 @@ const maxColumns = 200
 
 // table lays out rows and columns: columns are as wide as their content likes, and share
 // what there is when that is too much.
-func (l *layout) table(b *box, in place) float64 {
+func (l *layout) table(b *box, in containing) float64 {
 	t := &tabling{layout: l, box: b, in: in, taken: map[[2]int]bool{}}
 	t.rows(b.node, b.style)
 	t.measure()
@@ -54,7 +54,7 @@ func (l *layout) table(b *box, in place) float64 {
 type tabling struct {
 	*layout
 	box    *box
-	in     place
+	in     containing
 	cells  []cell
 	placed []*box
 	taken  map[[2]int]bool
@@ -74,7 +74,7 @@ func (t *tabling) rows(n *html.Node, s *style) {
 		switch {
 		case cs.display == "none":
 		case c.Data == "caption":
-			b := t.element(c, cs, place{width: t.in.width, floats: t.in.floats})
+			b := t.element(c, cs, containing{width: t.in.width, floats: t.in.floats})
 			b.y = t.y
 			t.y += b.h
 			t.box.boxes = append(t.box.boxes, b)
@@ -130,7 +130,7 @@ func (t *tabling) measure() {
 			if (c.span == 1) != single {
 				continue
 			}
-			b := t.element(c.node, c.style, place{width: t.in.width, shrink: true, floats: &floats{}})
+			b := t.element(c.node, c.style, containing{width: t.in.width, shrink: true, floats: &floats{}})
 			have := 0.0
 			for k := c.column; k < c.column+c.span; k++ {
 				have += t.widths[k]
@@ -190,7 +190,7 @@ func (t *tabling) heights() []float64 {
 		}
 		s := sized(c.style, w)
 		s.margin = [4]length{}
-		b := t.element(c.node, s, place{width: w, floats: t.in.floats})
+		b := t.element(c.node, s, containing{width: w, floats: t.in.floats})
 		t.placed = append(t.placed, b)
 		if c.down == 1 {
 			heights[c.row] = max(heights[c.row], b.h)

@@ -39,7 +39,7 @@ var insertSlide = engine.Op{
 type insertSlideParams struct {
 	slideEdit
 	HTML string `json:"html" doc:"The slide: one section element, or several."`
-	slidePlace
+	slidePosition
 }
 
 func (p insertSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -68,7 +68,7 @@ var moveSlide = engine.Op{
 type moveSlideParams struct {
 	slideEdit
 	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, starting at 1."`
-	slidePlace
+	slidePosition
 }
 
 func (p moveSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

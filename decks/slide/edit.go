@@ -16,14 +16,14 @@ type slideEdit struct {
 	IfMatch string `json:"if_match" alias:"ifMatch" default:"" doc:"Entity tags, one of which must match the current version of the deck; otherwise the change is refused."`
 }
 
-// slidePlace is where a slide comes to be.
-type slidePlace struct {
+// slidePosition is where a slide comes to be.
+type slidePosition struct {
 	After *int64 `json:"after,omitzero" type:"long" doc:"Number of the slide to place it after; 0 means the beginning; the end by default."`
 	Below bool   `json:"below" default:"false" doc:"Whether to place it below that slide in a stack, which is created if necessary, instead of to its right."`
 }
 
 // slide is the slide it comes after; nil for the beginning.
-func (p slidePlace) slide(slides *Deck) (*Slide, error) {
+func (p slidePosition) slide(slides *Deck) (*Slide, error) {
 	n := int64(len(slides.Slides))
 	if p.After != nil {
 		n = *p.After

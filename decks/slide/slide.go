@@ -91,7 +91,7 @@ func (d *Deck) Slide(number int64) (*Slide, error) {
 	return &d.Slides[number-1], nil
 }
 
-// edit puts text in the place of a part of the source.
+// edit puts text in place of a part of the source.
 type edit struct {
 	span
 	text string
@@ -111,7 +111,7 @@ func (d *Deck) with(edits ...edit) string {
 	return b.String()
 }
 
-// Replace puts HTML in the place of a slide.
+// Replace puts HTML in place of a slide.
 func (d *Deck) Replace(s *Slide, text string) string { return d.with(edit{s.at, text}) }
 
 // Insert puts HTML behind a slide, nil for the beginning: below it in its stack, which is made if

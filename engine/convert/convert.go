@@ -106,13 +106,13 @@ func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string
 	if !c.Takes(b.Type) {
 		return nil, fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(fault.CodeConverterUnsupported)
 	}
-	places := busy
+	slots := busy
 	if slices.Contains(pictures, b.Type) {
-		places = drawing
+		slots = drawing
 	}
 	select {
-	case places <- struct{}{}:
-		defer func() { <-places }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -222,15 +222,15 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 	return failed
 }
 
-// enter takes a place among the deliveries to an address: four, or one while it fails, so that a slow one
+// enter takes a slot among the deliveries to an address: four, or one while it fails, so that a slow one
 // does not hold up the others. It waits a moment for one.
 func (s *Sender) enter(ctx context.Context, w *webhook.Webhook) bool {
-	places := 4
+	slots := 4
 	if w.Failures > 0 {
-		places = 1
+		slots = 1
 	}
 	for range 20 {
-		if s.take(w.ID, places) {
+		if s.take(w.ID, slots) {
 			return true
 		}
 		select {
@@ -242,10 +242,10 @@ func (s *Sender) enter(ctx context.Context, w *webhook.Webhook) bool {
 	return false
 }
 
-func (s *Sender) take(id string, places int) bool {
+func (s *Sender) take(id string, slots int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[id] >= places {
+	if s.busy[id] >= slots {
 		return false
 	}
 	s.busy[id]++

@@ -87,7 +87,7 @@ func document(c *engine.Ctx, m map[string]any) (any, error) {
 	case c.Tx == nil:
 		return nil, fault.Invalid.Errorf("input: this operation does not take documents").In("input")
 	}
-	d, err := c.Tx.Blank(typ)
+	d, err := c.Tx.NewDoc(typ)
 	if err != nil {
 		return nil, err
 	}

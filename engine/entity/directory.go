@@ -13,7 +13,7 @@ import (
 const maxParents = 20
 
 // directoryEntry appends an entry of a directory. fetch.directoryEntry resolves its parent,
-// translate.directoryEntry puts the text of a language in the place of a label's key.
+// translate.directoryEntry puts the text of a language in place of a label's key.
 func (w *writer) directoryEntry(dst []byte, e *record.Entry, level int) ([]byte, error) {
 	return w.entryCalled(dst, e, e.ID, level)
 }
@@ -70,7 +70,7 @@ func (w *writer) reference(dst []byte, name, text string, level int) ([]byte, er
 
 // directoryEntries appends a part of a directory.
 func (w *writer) directoryEntries(dst []byte, p *record.Page) ([]byte, error) {
-	dst = figures(append(dst, `{"entity-type":"directoryEntries",`...), &p.Page, len(p.Entries))
+	dst = appendPaging(append(dst, `{"entity-type":"directoryEntries",`...), &p.Page, len(p.Entries))
 	dst = append(dst, `"entries":[`...)
 	for i, e := range p.Entries {
 		if i > 0 {

@@ -214,7 +214,7 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 
 // page appends a list with its paging figures.
 func (w *writer) page(dst []byte, p *storage.Page, level int) ([]byte, error) {
-	dst = figures(append(dst, `{"entity-type":"documents",`...), p, len(p.Docs))
+	dst = appendPaging(append(dst, `{"entity-type":"documents",`...), p, len(p.Docs))
 	for _, name := range slices.Sorted(maps.Keys(p.Extra)) {
 		var err error
 		dst = append(schema.AppendString(dst, name), ':')
@@ -230,9 +230,9 @@ func (w *writer) page(dst []byte, p *storage.Page, level int) ([]byte, error) {
 	return append(dst, ']', '}'), err
 }
 
-// figures appends the members that tell where in a list a page is. A total that is only a
+// appendPaging appends the members that tell where in a list a page is. A total that is only a
 // lower bound is -2.
-func figures(dst []byte, p *storage.Page, entries int) []byte {
+func appendPaging(dst []byte, p *storage.Page, entries int) []byte {
 	total, pages, index := p.Total, 1, 0
 	if p.Limit > 0 {
 		pages, index = (p.Total+p.Limit-1)/p.Limit, p.Offset/p.Limit
@@ -265,7 +265,7 @@ func number(dst []byte, name string, n int) []byte {
 
 // rows appends the columns of a query's results.
 func (w *writer) rows(dst []byte, r *search.Rows) ([]byte, error) {
-	dst = figures(append(dst, `{"entity-type":"recordSet",`...), &r.Page, len(r.Entries))
+	dst = appendPaging(append(dst, `{"entity-type":"recordSet",`...), &r.Page, len(r.Entries))
 	dst, err := w.value(append(dst, `"entries":`...), r.Entries, 2)
 	return append(dst, '}'), err
 }

@@ -118,11 +118,11 @@ func (w *writer) withDocumentURL(dst []byte, d *storage.Doc, _ int) ([]byte, err
 	if w.o.Codec == "docid" {
 		return schema.AppendString(dst, w.o.Base+"/nxdoc/"+d.Repository()+"/"+d.ID()), nil
 	}
-	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+placeOf(d)), nil
+	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+documentPath(d)), nil
 }
 
-// placeOf is what names a document in addresses for people: its repository, unless that is the usual one, and its id.
-func placeOf(d *storage.Doc) string {
+// documentPath is what names a document in addresses for people: its repository, unless that is the usual one, and its id.
+func documentPath(d *storage.Doc) string {
 	if d.Repository() == storage.DefaultRepository {
 		return d.ID()
 	}

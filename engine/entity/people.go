@@ -100,14 +100,14 @@ func (w *writer) userList(dst []byte, list []*people.User) ([]byte, error) {
 
 // userPage appends a part of a list of users.
 func (w *writer) userPage(dst []byte, p *people.UserPage) ([]byte, error) {
-	dst = figures(append(dst, `{"entity-type":"users",`...), &p.Page, len(p.Users))
+	dst = appendPaging(append(dst, `{"entity-type":"users",`...), &p.Page, len(p.Users))
 	dst, err := w.userList(append(dst, `"entries":[`...), p.Users)
 	return append(dst, ']', '}'), err
 }
 
 // groupPage appends a part of a list of groups.
 func (w *writer) groupPage(dst []byte, p *people.GroupPage) []byte {
-	dst = figures(append(dst, `{"entity-type":"groups",`...), &p.Page, len(p.Groups))
+	dst = appendPaging(append(dst, `{"entity-type":"groups",`...), &p.Page, len(p.Groups))
 	dst = append(dst, `"entries":[`...)
 	for i, g := range p.Groups {
 		if i > 0 {
@@ -228,7 +228,7 @@ func (w *writer) holder(dst []byte, field, name string) ([]byte, error) {
 
 // log appends a part of the audit log.
 func (w *writer) log(dst []byte, p *storage.EntryPage) ([]byte, error) {
-	dst = figures(append(dst, `{"entity-type":"logEntries",`...), &p.Page, len(p.Entries))
+	dst = appendPaging(append(dst, `{"entity-type":"logEntries",`...), &p.Page, len(p.Entries))
 	dst, err := w.logEntries(append(dst, `"entries":`...), p.Entries)
 	return append(dst, '}'), err
 }

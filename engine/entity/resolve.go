@@ -11,7 +11,7 @@ import (
 	"catena/storage/schema"
 )
 
-// fieldResolved appends a property, with what it refers to in the place of the reference if
+// fieldResolved appends a property, with what it refers to in place of the reference if
 // that is asked for.
 func (w *writer) fieldResolved(dst []byte, f *schema.Field, v any, more schema.BlobFunc) ([]byte, error) {
 	switch {

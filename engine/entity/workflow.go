@@ -156,7 +156,7 @@ func (w *writer) actors(names []string) []any {
 func (w *writer) taskPage(dst []byte, p *workflow.TaskPage, level int) ([]byte, error) {
 	dst = append(dst, `{"entity-type":"tasks",`...)
 	if p.Page != nil {
-		dst = figures(dst, p.Page, len(p.Tasks))
+		dst = appendPaging(dst, p.Page, len(p.Tasks))
 	}
 	dst = append(dst, `"entries":[`...)
 	for i, t := range p.Tasks {

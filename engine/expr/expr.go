@@ -337,7 +337,7 @@ func run(code *vm.Program, env map[string]any, m *Meter) (any, error) {
 	return nil, fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
 }
 
-// unwrap puts values in the place of their plain views.
+// unwrap puts values in place of their plain views.
 func unwrap(v any, depth int) any {
 	if depth > 32 {
 		return v

@@ -24,7 +24,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Problem is something wrong in a text, with its place counted from 1.
+// Problem is something wrong in a text, with its position, counted from 1.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

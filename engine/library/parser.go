@@ -56,7 +56,7 @@ func (p *Parser) Root(src []byte, what string) *yaml.Node {
 	return doc.Content[0]
 }
 
-// Add notes a problem at a place counted from 1.
+// Add notes a problem at a position counted from 1.
 func (p *Parser) Add(line, column int, format string, args ...any) {
 	p.Problems = append(p.Problems, Problem{
 		File: p.File, Line: line, Column: column, Step: p.Step, Param: p.Param, Message: fmt.Sprintf(format, args...),
@@ -124,9 +124,9 @@ func (p *Parser) Texts(into *[]string) func(*yaml.Node) {
 	}
 }
 
-// Places notes where the members of a map are and what they are given, by path: the keys of maps and the numbers of
+// Positions notes where the members of a map are and what they are given, by path: the keys of maps and the numbers of
 // items with / in between, behind the path of the map.
-func Places(n *yaml.Node, path string, into map[string]engine.Place) {
+func Positions(n *yaml.Node, path string, into map[string]engine.Position) {
 	join := func(name string) string {
 		if path == "" {
 			return name
@@ -137,22 +137,22 @@ func Places(n *yaml.Node, path string, into map[string]engine.Place) {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			k, v := n.Content[i], n.Content[i+1]
-			value := placeOf(v)
-			into[join(k.Value)] = engine.Place{Line: k.Line, Column: k.Column, Value: &value}
-			Places(v, join(k.Value), into)
+			value := positionOf(v)
+			into[join(k.Value)] = engine.Position{Line: k.Line, Column: k.Column, Value: &value}
+			Positions(v, join(k.Value), into)
 		}
 	case yaml.SequenceNode:
 		for i, v := range n.Content {
-			value := placeOf(v)
-			into[join(strconv.Itoa(i))] = engine.Place{Line: v.Line, Column: v.Column, Value: &value}
-			Places(v, join(strconv.Itoa(i)), into)
+			value := positionOf(v)
+			into[join(strconv.Itoa(i))] = engine.Position{Line: v.Line, Column: v.Column, Value: &value}
+			Positions(v, join(strconv.Itoa(i)), into)
 		}
 	}
 }
 
-// placeOf is where a value is, and where its text begins if that is on one line as it is understood.
-func placeOf(n *yaml.Node) engine.Place {
-	p := engine.Place{Line: n.Line, Column: n.Column, Text: n.Value}
+// positionOf is where a value is, and where its text begins if that is on one line as it is understood.
+func positionOf(n *yaml.Node) engine.Position {
+	p := engine.Position{Line: n.Line, Column: n.Column, Text: n.Value}
 	if n.Kind != yaml.ScalarNode || strings.ContainsAny(n.Value, "\\\n") {
 		return p
 	}

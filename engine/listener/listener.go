@@ -86,8 +86,8 @@ func (l *Listener) check(set *engine.Set, types *schema.Registry) []library.Prob
 	}{{"types", engine.NamesType, l.Types}, {"facet", engine.NamesFacet, []string{l.Facet}}, {"lifecycle", engine.NamesState, l.States}} {
 		for i, name := range filter.names {
 			if err := engine.CheckName(set, types, filter.kind, name); err != nil {
-				at := l.places[filter.key]
-				if item, ok := l.places[filter.key+"/"+strconv.Itoa(i)]; ok {
+				at := l.positions[filter.key]
+				if item, ok := l.positions[filter.key+"/"+strconv.Itoa(i)]; ok {
 					at = item
 				}
 				problems = append(problems, library.Problem{File: l.Step.File, Line: at.Line, Column: at.Column, Message: filter.key + ": " + err.Error()})

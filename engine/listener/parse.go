@@ -35,8 +35,8 @@ type Listener struct {
 	After bool        // after the commit
 	As    string      // user it runs as; "": who caused the event
 
-	places map[string]engine.Place
-	last   atomic.Pointer[planned]
+	positions map[string]engine.Position
+	last      atomic.Pointer[planned]
 }
 
 type planned struct {
@@ -60,11 +60,11 @@ func Parse(file string, src []byte) (*Listener, []library.Problem) {
 }
 
 func read(p *library.Parser, l *Listener, root *yaml.Node) {
-	l.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Places: map[string]engine.Place{}}
-	l.places = map[string]engine.Place{}
-	library.Places(root, "", l.places)
-	if at, ok := l.places["condition"]; ok {
-		l.Step.Places["when"] = at
+	l.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Positions: map[string]engine.Position{}}
+	l.positions = map[string]engine.Position{}
+	library.Positions(root, "", l.positions)
+	if at, ok := l.positions["condition"]; ok {
+		l.Step.Positions["when"] = at
 	}
 	seen := p.Fields(root, "a listener", map[string]func(*yaml.Node){
 		"name":        p.Text(&l.Name),
@@ -95,7 +95,7 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 			l.Step.Line, l.Step.Column = v.Line, v.Column
 			p.Text(&l.Step.Op)(v)
 		},
-		"params":      func(v *yaml.Node) { l.Step.Params = params(p, v, l.Step.Places) },
+		"params":      func(v *yaml.Node) { l.Step.Params = params(p, v, l.Step.Positions) },
 		"afterCommit": func(v *yaml.Node) { l.After = p.Boolean(v) },
 		"as":          p.Text(&l.As),
 	})
@@ -114,13 +114,13 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 	l.Path = strings.TrimSuffix(l.Path, "/")
 }
 
-func params(p *library.Parser, n *yaml.Node, places map[string]engine.Place) map[string]any {
+func params(p *library.Parser, n *yaml.Node, positions map[string]engine.Position) map[string]any {
 	m, _ := p.Value(n).(map[string]any)
 	if n.Kind != yaml.MappingNode {
 		p.At(n, "params is not a map")
 		return nil
 	}
-	library.Places(n, "", places)
+	library.Positions(n, "", positions)
 	return m
 }
 

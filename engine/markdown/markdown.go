@@ -88,7 +88,7 @@ func (w writer) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// lineOf is the line of a place in the source, from 1.
+// lineOf is the line of an offset in the source, from 1.
 func lineOf(source []byte, at int) int {
 	return 1 + bytes.Count(source[:min(max(at, 0), len(source))], []byte{'\n'})
 }

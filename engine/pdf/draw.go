@@ -231,7 +231,7 @@ func (d *drawer) show(s string) {
 	d.font.each(s, func(code int, text string, width float64) {
 		from := out.Len()
 		out.WriteString(text)
-		if d.p.places && len(d.p.glyphs) < maxGlyphs {
+		if d.p.positions && len(d.p.glyphs) < maxGlyphs {
 			x, y := d.page.move(d.at.move(width/2000*d.size*d.scale, d.size/4)) // its middle
 			d.p.glyphs = append(d.p.glyphs, glyph{x, y, from, out.Len()})
 		}

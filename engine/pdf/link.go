@@ -45,7 +45,7 @@ func links(t *task, files []io.ReadSeeker, _ io.Writer) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
-	p := &pdf{ctx: read, fonts: map[int]*pdfFont{}, steps: maxPDFSteps, left: maxPDFDecoded, places: true}
+	p := &pdf{ctx: read, fonts: map[int]*pdfFont{}, steps: maxPDFSteps, left: maxPDFDecoded, positions: true}
 	size := 0
 	for n := 1; n <= read.PageCount; n++ {
 		page, _, inherited, err := read.PageDict(n, false)

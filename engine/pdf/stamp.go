@@ -35,19 +35,19 @@ type Stamp struct {
 
 	Opacity  float64 // from 0 to 1
 	Rotation float64 // in degrees, against the clock
-	Right    Place   // of the box around the stamp, from the left
-	Up       Place   // and from below
+	Right    Offset  // of the box around the stamp, from the left
+	Up       Offset  // and from below
 }
 
-// Place is where a stamp is along one side of a page.
-type Place struct {
+// Offset is where a stamp is along one side of a page.
+type Offset struct {
 	At    float64 // points from the edge
 	Far   bool    // from the other edge
 	Share bool    // At is the part of the free room that is before the stamp, from 0 to 1
 }
 
 // from is the distance of a box from an edge of the page.
-func (p Place) from(page, box float64) float64 {
+func (p Offset) from(page, box float64) float64 {
 	switch {
 	case p.Share:
 		return (page - box) * p.At

@@ -16,7 +16,7 @@ import (
 )
 
 // bottomRight is where the tests put stamps.
-var bottomRight = Stamp{Scale: 1, Font: "Helvetica", Size: 16, Opacity: 1, Right: Place{At: 10, Far: true}, Up: Place{At: 10}}
+var bottomRight = Stamp{Scale: 1, Font: "Helvetica", Size: 16, Opacity: 1, Right: Offset{At: 10, Far: true}, Up: Offset{At: 10}}
 
 // pagesOf are the texts of a file's pages.
 func pagesOf(t *testing.T, pdf []byte) []string {

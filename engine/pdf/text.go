@@ -64,8 +64,8 @@ type pdf struct {
 	steps int   // that may still be taken
 	left  int64 // bytes that may still be unpacked
 
-	places bool // keep the places of what is drawn
-	glyphs []glyph
+	positions bool // record the positions of what is drawn
+	glyphs    []glyph
 }
 
 func (p *pdf) spent() bool {

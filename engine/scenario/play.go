@@ -125,7 +125,7 @@ func (p *player) run(ctx context.Context, c Command) Outcome {
 	return out
 }
 
-// fill puts what was kept in the place of $NAME.
+// fill puts what was kept in place of $NAME.
 func (p *player) fill(text string) string {
 	for name, v := range p.kept {
 		s, ok := v.(string)
@@ -188,7 +188,7 @@ func (p *player) input(c *Command, text string) error {
 	return nil
 }
 
-// object reads a JSON object and puts files in the place of their names.
+// object reads a JSON object and puts files in place of their names.
 func (p *player) object(text string) (json.RawMessage, error) {
 	v, err := decode([]byte(text))
 	if err != nil {

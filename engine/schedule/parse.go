@@ -69,7 +69,7 @@ func Parse(file string, src []byte) (*Schedule, []library.Problem) {
 }
 
 func (s *Schedule) read(p *library.Parser, root *yaml.Node) {
-	s.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Places: map[string]engine.Place{}}
+	s.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Positions: map[string]engine.Position{}}
 	seen := p.Fields(root, "a schedule", map[string]func(*yaml.Node){
 		"name":        p.Text(&s.Name),
 		"description": p.Text(&s.Description),
@@ -87,7 +87,7 @@ func (s *Schedule) read(p *library.Parser, root *yaml.Node) {
 		},
 		"params": func(v *yaml.Node) {
 			s.Step.Params, _ = p.Value(v).(map[string]any)
-			library.Places(v, "", s.Step.Places)
+			library.Positions(v, "", s.Step.Positions)
 		},
 	})
 	switch {

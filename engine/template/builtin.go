@@ -127,7 +127,7 @@ func choose(r *run, x *built, v any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		same, err := r.equal(x.args[i].place(), v, w)
+		same, err := r.equal(x.args[i].position(), v, w)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 // ofText makes a built-in of a text with arguments that are texts; each byte counts.
 func ofText(least, most int, f func(r *run, x *built, s string, args []string) (any, error)) builtin {
 	return builtin{least: least, most: most, f: func(r *run, x *built, v any) (any, error) {
-		s, err := r.text(x.of.place(), v)
+		s, err := r.text(x.of.position(), v)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func indexOf(find func(s, of string) int) func(*run, *built, string, []string) (
 
 func padded(left bool) builtin {
 	return builtin{least: 1, most: 2, f: func(r *run, x *built, v any) (any, error) {
-		s, err := r.text(x.of.place(), v)
+		s, err := r.text(x.of.position(), v)
 		if err != nil {
 			return nil, err
 		}
@@ -281,7 +281,7 @@ func (r *run) listOf(at pos, list []string) (any, error) {
 }
 
 func substring(r *run, x *built, v any) (any, error) {
-	s, err := r.text(x.of.place(), v)
+	s, err := r.text(x.of.position(), v)
 	if err != nil {
 		return nil, err
 	}

@@ -361,7 +361,7 @@ func (p *parser) formatOf(x expression) (string, error) {
 			return format, nil
 		}
 	}
-	return "", x.place().fail("expected the name of a format: HTML, XHTML, XML or plainText")
+	return "", x.position().fail("expected the name of a format: HTML, XHTML, XML or plainText")
 }
 
 // header reads <#ftl …>, which must be the first tag of a template.
@@ -388,7 +388,7 @@ func (p *parser) header(at pos) error {
 		case "encoding":
 		case "strict_syntax", "strip_text":
 			if c.v != (name == "strict_syntax") {
-				return c.place().fail("%s=%v is not supported", name, c.v)
+				return c.position().fail("%s=%v is not supported", name, c.v)
 			}
 		default:
 			return at.fail("<#ftl %s> is not supported", name)
@@ -414,7 +414,7 @@ func (p *parser) headerValue() (*constant, error) {
 	}
 	c, ok := x.(*constant)
 	if !ok {
-		return nil, x.place().fail("expected a constant value")
+		return nil, x.position().fail("expected a constant value")
 	}
 	return c, nil
 }

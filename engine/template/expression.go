@@ -15,7 +15,7 @@ func (m *missing) Error() string { return m.what + " is missing" }
 
 // eval evaluates an expression, which is a step.
 func (r *run) eval(x expression) (any, error) {
-	if err := r.step(x.place(), 0); err != nil {
+	if err := r.step(x.position(), 0); err != nil {
 		return nil, err
 	}
 	return x.eval(r)
@@ -25,7 +25,7 @@ func (r *run) eval(x expression) (any, error) {
 func (r *run) need(x expression) (any, error) {
 	v, err := r.eval(x)
 	if err == nil && v == nil {
-		err = &missing{x.place(), nameOf(x)}
+		err = &missing{x.position(), nameOf(x)}
 	}
 	return v, err
 }
@@ -120,21 +120,21 @@ type (
 	}
 )
 
-func (x *constant) place() pos { return x.at }
-func (x *variable) place() pos { return x.at }
-func (x *member) place() pos   { return x.of.place() }
-func (x *call) place() pos     { return x.at }
-func (x *lambda) place() pos   { return x.at }
-func (x *built) place() pos    { return x.at }
-func (x *defined) place() pos  { return x.at }
-func (x *fallback) place() pos { return x.at }
-func (x *enclosed) place() pos { return x.at }
-func (x *unary) place() pos    { return x.at }
-func (x *binary) place() pos   { return x.at }
-func (x *interval) place() pos { return x.at }
-func (x *listed) place() pos   { return x.at }
-func (x *hashed) place() pos   { return x.at }
-func (x *joined) place() pos   { return x.at }
+func (x *constant) position() pos { return x.at }
+func (x *variable) position() pos { return x.at }
+func (x *member) position() pos   { return x.of.position() }
+func (x *call) position() pos     { return x.at }
+func (x *lambda) position() pos   { return x.at }
+func (x *built) position() pos    { return x.at }
+func (x *defined) position() pos  { return x.at }
+func (x *fallback) position() pos { return x.at }
+func (x *enclosed) position() pos { return x.at }
+func (x *unary) position() pos    { return x.at }
+func (x *binary) position() pos   { return x.at }
+func (x *interval) position() pos { return x.at }
+func (x *listed) position() pos   { return x.at }
+func (x *hashed) position() pos   { return x.at }
+func (x *joined) position() pos   { return x.at }
 
 func (x *constant) eval(*run) (any, error) { return x.v, nil }
 
@@ -272,7 +272,7 @@ func (r *run) whole(x expression) (int, error) {
 	}
 	i, ok := whole(v)
 	if !ok {
-		return 0, x.place().fail("expected an integer, not %s", what(v))
+		return 0, x.position().fail("expected an integer, not %s", what(v))
 	}
 	return i, nil
 }
@@ -369,7 +369,7 @@ func (x *hashed) eval(r *run) (any, error) {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return nil, x.keys[i].place().fail("expected a text as the key, not %s", what(key))
+			return nil, x.keys[i].position().fail("expected a text as the key, not %s", what(key))
 		}
 		v, err := r.need(x.values[i])
 		if err != nil {
@@ -390,7 +390,7 @@ func (x *joined) eval(r *run) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := r.text(part.place(), v)
+		s, err := r.text(part.position(), v)
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (p *parser) expect(text string) error {
 }
 
 // here is the place of the token.
-func (p *parser) here() pos { return p.place(p.tok.from) }
+func (p *parser) here() pos { return p.posAt(p.tok.from) }
 
 // shown is the token for errors.
 func (p *parser) shown() string {
@@ -422,7 +422,7 @@ func (p *parser) hash(at pos) (expression, error) {
 // quoted is a text with the places in it.
 func (p *parser) quoted(at pos, tok token) (expression, error) {
 	if tok.raw || !strings.Contains(tok.text, "${") {
-		return &constant{at, strings.ReplaceAll(tok.text, plainPlace, "")}, nil
+		return &constant{at, strings.ReplaceAll(tok.text, plainMark, "")}, nil
 	}
 	if err := p.nest(); err != nil {
 		return nil, err
@@ -431,7 +431,7 @@ func (p *parser) quoted(at pos, tok token) (expression, error) {
 	j := &joined{at: at}
 	for rest := tok.text; rest != ""; {
 		text, after, found := strings.Cut(rest, "${")
-		j.parts = append(j.parts, &constant{at, strings.ReplaceAll(text, plainPlace, "")})
+		j.parts = append(j.parts, &constant{at, strings.ReplaceAll(text, plainMark, "")})
 		if !found {
 			break
 		}

@@ -39,7 +39,7 @@ type lexer struct {
 	tok   token
 }
 
-func (l *lexer) place(offset int) pos {
+func (l *lexer) posAt(offset int) pos {
 	if l.inner {
 		return l.at0
 	}
@@ -67,7 +67,7 @@ func (l *lexer) next() error {
 	from := l.pos
 	l.tok = token{from: from, upto: from}
 	if from >= len(l.text) {
-		return l.place(from).fail("the template ends within a tag or an interpolation")
+		return l.posAt(from).fail("the template ends within a tag or an interpolation")
 	}
 	rest := l.text[from:]
 	if l.depth == 0 {
@@ -92,7 +92,7 @@ func (l *lexer) next() error {
 			return l.mark(m)
 		}
 	}
-	return l.place(from).fail("unexpected %q", string(c))
+	return l.posAt(from).fail("unexpected %q", string(c))
 }
 
 func beginsName(c rune) bool { return c == '_' || c == '$' || c == '@' || unicode.IsLetter(c) }
@@ -102,7 +102,7 @@ func beginsName(c rune) bool { return c == '_' || c == '$' || c == '@' || unicod
 func (l *lexer) close(rest string) (done bool, err error) {
 	switch {
 	case l.inTag && strings.HasPrefix(rest, ">="):
-		return true, l.place(l.pos).fail(">= ends the tag: write gte, or put the comparison in parentheses")
+		return true, l.posAt(l.pos).fail(">= ends the tag: write gte, or put the comparison in parentheses")
 	case l.inTag && rest[0] == '>', !l.inTag && rest[0] == '}':
 		l.pos++
 	case l.inTag && strings.HasPrefix(rest, "/>"):
@@ -121,7 +121,7 @@ func (l *lexer) mark(m string) error {
 		l.depth++
 	case ")", "]", "}":
 		if l.depth--; l.depth < 0 {
-			return l.place(l.pos).fail("%s closes nothing", m)
+			return l.posAt(l.pos).fail("%s closes nothing", m)
 		}
 	}
 	l.pos += len(m)
@@ -139,7 +139,7 @@ func (l *lexer) skip() error {
 		if strings.HasPrefix(rest, commentBegins) {
 			n := strings.Index(rest, commentEnds)
 			if n < 0 {
-				return l.place(l.pos).fail("the comment is not closed")
+				return l.posAt(l.pos).fail("the comment is not closed")
 			}
 			l.pos += n + len(commentEnds)
 			continue
@@ -210,8 +210,8 @@ var escapes = map[byte]string{
 	'"': `"`, '\'': "'", '{': "{", '=': "=", '\\': `\`, 'n': "\n", 'r': "\r", 't': "\t", 'f': "\f", 'b': "\b", 'g': ">", 'l': "<", 'a': "&",
 }
 
-// plainPlace stands for a place within a text that a backslash made plain.
-const plainPlace = "\x00"
+// plainMark stands for an interpolation within a string that a backslash escapes.
+const plainMark = "\x00"
 
 // quotedText reads a quoted text.
 func (l *lexer) quotedText(raw bool) error {
@@ -219,7 +219,7 @@ func (l *lexer) quotedText(raw bool) error {
 	var b strings.Builder
 	for {
 		if i >= len(l.text) {
-			return l.place(l.tok.from).fail("the text is not closed")
+			return l.posAt(l.tok.from).fail("the text is not closed")
 		}
 		c := l.text[i]
 		switch {
@@ -243,7 +243,7 @@ func (l *lexer) quotedText(raw bool) error {
 // escaped writes what the characters behind a backslash stand for and returns how many they are.
 func (l *lexer) escaped(b *strings.Builder, i int) (int, error) {
 	if i >= len(l.text) {
-		return 0, l.place(i).fail("the text is not closed")
+		return 0, l.posAt(i).fail("the text is not closed")
 	}
 	c := l.text[i]
 	if c == 'x' {
@@ -256,17 +256,17 @@ func (l *lexer) escaped(b *strings.Builder, i int) (int, error) {
 			v, n = v<<4|rune(d), n+1
 		}
 		if n == 0 || v == 0 {
-			return 0, l.place(i).fail(`\x without a number`)
+			return 0, l.posAt(i).fail(`\x without a number`)
 		}
 		b.WriteRune(v)
 		return 1 + n, nil
 	}
 	as, ok := escapes[c]
 	if !ok {
-		return 0, l.place(i).fail(`there is no \%c`, rune(c))
+		return 0, l.posAt(i).fail(`there is no \%c`, rune(c))
 	}
 	if c == '{' {
-		as = plainPlace + as
+		as = plainMark + as
 	}
 	b.WriteString(as)
 	return 1, nil

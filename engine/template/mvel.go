@@ -189,7 +189,7 @@ type program struct {
 	p  *expr.Program
 }
 
-func (n *program) place() pos { return n.at }
+func (n *program) position() pos { return n.at }
 
 // eval runs the program on what is given, and the items of loops.
 func (n *program) eval(r *run) (any, error) {

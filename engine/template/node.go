@@ -17,23 +17,23 @@ type group []node
 
 func (n group) exec(r *run) error { return r.all(n) }
 
-// place shows a value: ${…}
-type place struct {
+// interpolation shows a value: ${…}
+type interpolation struct {
 	at      pos
 	x       expression
 	escapes []escaping
 	format  string
 }
 
-func (n *place) exec(r *run) error {
+func (n *interpolation) exec(r *run) error {
 	v, err := n.through(r, 0)
 	if err == nil && v == nil {
-		err = &missing{n.x.place(), nameOf(n.x)}
+		err = &missing{n.x.position(), nameOf(n.x)}
 	}
 	if err != nil {
 		return err
 	}
-	s, err := r.text(n.x.place(), v)
+	s, err := r.text(n.x.position(), v)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func safeFor(format, s string) string {
 }
 
 // through evaluates the escape of a number, which sees what those within it make.
-func (n *place) through(r *run, i int) (any, error) {
+func (n *interpolation) through(r *run, i int) (any, error) {
 	if i == len(n.escapes) {
 		return r.eval(n.x)
 	}
@@ -119,7 +119,7 @@ func (n *choice) exec(r *run) error {
 		if err != nil {
 			return err
 		}
-		same, err := r.equal(n.branches[i].when.place(), v, w)
+		same, err := r.equal(n.branches[i].when.position(), v, w)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (n *list) exec(r *run) error {
 	}
 	switch {
 	case !ok:
-		return n.of.place().fail("expected a list, not %s", what(v))
+		return n.of.position().fail("expected a list, not %s", what(v))
 	case len(all) == 0:
 		return r.all(n.otherwise)
 	case len(n.names) > 0:

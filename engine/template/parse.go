@@ -104,7 +104,7 @@ func (p *parser) one(stops []string) (node, string, error) {
 	case rest[0] == '#':
 		return nil, "", at.fail("#{…} is not supported: write ${…}, with ?string and a format")
 	case rest[0] == '$':
-		n, err := p.placeOf(at)
+		n, err := p.interpolation(at)
 		return n, "", err
 	}
 	p.pieces = append(p.pieces, piece{tag: true})
@@ -149,8 +149,8 @@ func (p *parser) tagName() string {
 	return name + p.text[from:i]
 }
 
-// placeOf reads ${…}.
-func (p *parser) placeOf(at pos) (node, error) {
+// interpolation reads ${…}.
+func (p *parser) interpolation(at pos) (node, error) {
 	p.pieces = append(p.pieces, piece{})
 	p.pos += 2
 	p.depth, p.inTag = 0, false
@@ -164,7 +164,7 @@ func (p *parser) placeOf(at pos) (node, error) {
 	if p.tok.kind != end {
 		return nil, p.here().fail("expected }, not %s", p.shown())
 	}
-	return &place{at: at, x: x, escapes: slices.Clone(p.escape), format: p.format}, nil
+	return &interpolation{at: at, x: x, escapes: slices.Clone(p.escape), format: p.format}, nil
 }
 
 // over checks that the tag ends.

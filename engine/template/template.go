@@ -67,18 +67,18 @@ func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps in
 	return r.out.String(), nil
 }
 
-// pos is a place in a template: so many bytes of its text stand before it. Lines and columns are counted only for
+// pos is a position in a template: so many bytes of its text stand before it. Lines and columns are counted only for
 // errors, since finding them takes time.
 type pos int
 
-// at returns the line and the column of a place, from 1.
+// at returns the line and the column of a position, from 1.
 func (t *Template) at(p pos) (line, column int) {
 	before := t.source[:min(int(p), len(t.source))]
 	line = 1 + strings.Count(before, "\n")
 	return line, 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 }
 
-// mistake is what is wrong at a place.
+// mistake is what is wrong at a position.
 type mistake struct {
 	at   pos
 	kind fault.Kind
@@ -95,7 +95,7 @@ func (p pos) exceed(format string, args ...any) error {
 	return &mistake{p, fault.Limit, fmt.Sprintf(format, args...)}
 }
 
-// located names the template and the place; other errors stay what they are.
+// located names the template and the position; other errors stay what they are.
 func (t *Template) located(err error) error {
 	var lacks *missing
 	if errors.As(err, &lacks) {
@@ -144,7 +144,7 @@ type node interface{ exec(r *run) error }
 // expression is what has a value; nil is one that is missing.
 type expression interface {
 	eval(r *run) (any, error)
-	place() pos
+	position() pos
 }
 
 // run is one rendering.

@@ -146,7 +146,7 @@ func (r *run) textOf(x expression) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.text(x.place(), v)
+	return r.text(x.position(), v)
 }
 
 func (r *run) truth(x expression) (bool, error) {
@@ -156,7 +156,7 @@ func (r *run) truth(x expression) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, x.place().fail("must be true or false, not %s", what(v))
+		return false, x.position().fail("must be true or false, not %s", what(v))
 	}
 	return b, nil
 }

@@ -296,7 +296,7 @@ func NewInstance(tx *storage.Tx, m *Model, s Start) (*Instance, error) {
 
 // newGraph makes an instance of a model that is declared.
 func newGraph(tx *storage.Tx, root *storage.Doc, m *Model, s Start) (*Instance, error) {
-	d, err := tx.Blank(instanceType)
+	d, err := tx.NewDoc(instanceType)
 	if err != nil {
 		return nil, err
 	}

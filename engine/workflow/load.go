@@ -38,7 +38,7 @@ func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error
 				r.Pairs(n, func(key, n *yaml.Node) {
 					d := &declared[map[string]string]{at: r.At(key)}
 					r.ByName(&d.value)(n)
-					declare.Put(&r.Reader, r.models.texts, key, func(d *declared[map[string]string]) declare.Place { return d.at }, d)
+					declare.Put(&r.Reader, r.models.texts, key, func(d *declared[map[string]string]) declare.Position { return d.at }, d)
 				})
 			},
 		})
@@ -153,7 +153,7 @@ func (r *reader) model(key, n *yaml.Node) {
 		"nodes":     func(n *yaml.Node) { r.Pairs(n, func(key, n *yaml.Node) { r.node(m, key, n) }) },
 	})
 	r.check(m)
-	declare.Put(&r.Reader, r.models.byName, key, func(m *Model) declare.Place { return m.at }, m)
+	declare.Put(&r.Reader, r.models.byName, key, func(m *Model) declare.Position { return m.at }, m)
 }
 
 func (r *reader) node(m *Model, key, n *yaml.Node) {
@@ -223,7 +223,7 @@ func (r *reader) mapping(key, n *yaml.Node) {
 		}
 		d.value[to.Value] = from.Text
 	})
-	declare.Put(&r.Reader, r.models.mappings, key, func(d *declared[Mapping]) declare.Place { return d.at }, d)
+	declare.Put(&r.Reader, r.models.mappings, key, func(d *declared[Mapping]) declare.Position { return d.at }, d)
 }
 
 func known(xpath string, schemas []*schema.Schema) error {
@@ -239,7 +239,7 @@ func (r *reader) step(key, n *yaml.Node) {
 	d := &declared[declare.Name]{at: r.At(key)}
 	r.Word(&d.value)(n)
 	r.among("steps", "type", []declare.Name{{Text: key.Value, At: d.at}}, slices.Collect(r.types.TypeNames()))
-	declare.Put(&r.Reader, r.models.steps, key, func(d *declared[declare.Name]) declare.Place { return d.at }, d)
+	declare.Put(&r.Reader, r.models.steps, key, func(d *declared[declare.Name]) declare.Position { return d.at }, d)
 }
 
 // values reads texts and expressions by name.

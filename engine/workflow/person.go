@@ -20,7 +20,7 @@ const administrators = "group:administrators"
 var Owner = storage.Owner{Name: "workflow", Leave: end}
 
 // end has a user leave what goes on: open tasks go to the administrators, and running workflows that the user started
-// go on with the administrators in the place of their initiator. What the user did before stays as it is.
+// go on with the administrators in place of their initiator. What the user did before stays as it is.
 func end(tx *storage.Tx, user string) error {
 	tx = tx.As(tx.Repo().System())
 	if err := leaveTasks(tx, "user:"+user); err != nil {

@@ -106,7 +106,7 @@ func (c *stepCopier) copy(to, from *storage.Doc, name string, more storage.Props
 	if c.left--; c.left < 0 {
 		return nil, fault.Limit.Errorf("workflow %s: more than %d steps", from.Path(), limit.Of[Limits](c.tx.Repo().Bounds()).Steps)
 	}
-	d, err := c.tx.Blank(from.Type().Name)
+	d, err := c.tx.NewDoc(from.Type().Name)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (s *Step) cancelTasks(tx *storage.Tx) error {
 
 // Choose says which folder goes on after the step, by its number among what is in the conditional folder of the step,
 // from 0; in another folder nothing is to be chosen. The transaction is the server's.
-func (s *Step) Choose(tx *storage.Tx, place string) error {
+func (s *Step) Choose(tx *storage.Tx, branch string) error {
 	up, err := tx.Parent(s.Doc)
 	if err != nil || !up.HasFacet(conditionalFacet) {
 		return err
@@ -149,9 +149,9 @@ func (s *Step) Choose(tx *storage.Tx, place string) error {
 	if err != nil {
 		return err
 	}
-	n, err := strconv.Atoi(place)
+	n, err := strconv.Atoi(branch)
 	if err != nil || n < 0 || n >= len(children) || !children[n].HasFacet(folderFacet) {
-		return fault.Invalid.Errorf("nextStepPos: there is no step folder at %q in %s", place, up.ID()).In("nextStepPos")
+		return fault.Invalid.Errorf("nextStepPos: there is no step folder at %q in %s", branch, up.ID()).In("nextStepPos")
 	}
 	if err := up.Set(chosenKey, strconv.Itoa(n)); err != nil {
 		return err

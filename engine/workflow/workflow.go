@@ -29,7 +29,7 @@ type Mapping map[string]string
 // declared is a value and where it is declared.
 type declared[V any] struct {
 	value V
-	at    declare.Place
+	at    declare.Position
 }
 
 // Text returns what a label says in a language, English if it says nothing there, or the label itself. The language
@@ -71,7 +71,7 @@ type Model struct {
 	Types, Facets []declare.Name  // of documents it may be started on; none: of any
 	States        []declare.Name  // life cycle states they may be in; none: any
 	Route         *storage.Doc    // the steps, if they are documents; there are no nodes then
-	at            declare.Place
+	at            declare.Position
 	byID          map[string]*Node
 }
 
@@ -85,7 +85,7 @@ type Node struct {
 	Task          *TaskDef        // what people are asked for
 	Sub           *SubDef         // the workflow that is gone through; a node with neither is over at once
 	Transitions   []*Transition
-	at            declare.Place
+	at            declare.Position
 }
 
 // Merge says when a node begins that several transitions lead to.
@@ -110,7 +110,7 @@ type TaskDef struct {
 	Shows        []declare.Name // variables of the workflow that the task shows besides
 	Buttons      []*Button
 	Variables    map[string]declare.Name // of the task itself: texts and expressions by name
-	at           declare.Place
+	at           declare.Position
 }
 
 // SubDef says which workflow a node goes through, on the same documents and for the same initiator. The node is over
@@ -133,7 +133,7 @@ type Transition struct {
 	To          declare.Name
 	When        declare.Name // expression; "": always taken
 	Chain       declare.Name // operation that runs when it is taken
-	at          declare.Place
+	at          declare.Position
 }
 
 // DueDays is how long a task has whose model says nothing else, in days.

@@ -68,7 +68,7 @@ func labelled(c *engine.Ctx, names []string, params map[string]any) []string {
 	return out
 }
 
-// labels puts the labels of entries, in the language asked for, in the place of their ids.
+// labels puts the labels of entries, in the language asked for, in place of their ids.
 func labels(c *engine.Ctx, xpath string, v any, params map[string]any) (any, error) {
 	switch v := v.(type) {
 	case string:

@@ -106,11 +106,11 @@ func (p suggestEntriesParams) matches(label string) bool {
 	return strings.HasPrefix(label, term)
 }
 
-// byPlace orders nodes by ordering, then as their directory declares them, then by label.
-func byPlace(list []*node) {
+// byIndex orders nodes by ordering, then as their directory declares them, then by label.
+func byIndex(list []*node) {
 	slices.SortStableFunc(list, func(a, b *node) int {
 		x, _ := a.entry.Values["ordering"].(int64)
 		y, _ := b.entry.Values["ordering"].(int64)
-		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.entry.Directory.Place(a.entry.ID), b.entry.Directory.Place(b.entry.ID)), cmp.Compare(strings.ToLower(a.label), strings.ToLower(b.label)))
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.entry.Directory.Index(a.entry.ID), b.entry.Directory.Index(b.entry.ID)), cmp.Compare(strings.ToLower(a.label), strings.ToLower(b.label)))
 	})
 }

@@ -113,7 +113,7 @@ func (t *tree) above(e *record.Entry) (*record.Entry, error) {
 
 // items writes nodes for widgets. One that only leads to others cannot be chosen.
 func (t *tree) items(list []*node) []map[string]any {
-	byPlace(list)
+	byIndex(list)
 	out := make([]map[string]any, 0, len(list))
 	for _, n := range list {
 		m := map[string]any{"displayLabel": n.label}

@@ -72,7 +72,7 @@ func (v *View) items(of *Item, docs storage.Docs) ([]*Item, error) {
 		if of.Doc == nil {
 			id = rootID(d)
 		}
-		it, err := v.item(d, place{of.ID, of.Path, true}, id)
+		it, err := v.item(d, location{of.ID, of.Path, true}, id)
 		if err != nil {
 			return nil, err
 		}

@@ -60,13 +60,13 @@ type Lock struct {
 	Created int64  `json:"created"` // milliseconds since 1970
 }
 
-// place is where an item is shown.
-type place struct {
+// location is where an item is shown.
+type location struct {
 	id, path string
 	ok       bool
 }
 
-var top = place{TopID, "/" + TopID, true}
+var top = location{TopID, "/" + TopID, true}
 
 // Shown reports whether a document can be a file or folder where it is.
 func Shown(d *storage.Doc) bool {
@@ -81,43 +81,43 @@ func Shown(d *storage.Doc) bool {
 }
 
 // above returns the folder a document is shown in, if it is in a root.
-func (v *View) above(d *storage.Doc) (place, error) {
+func (v *View) above(d *storage.Doc) (location, error) {
 	parent, err := v.tx.Parent(d)
 	switch {
 	case fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) || err == nil && parent == nil:
-		return place{}, nil
+		return location{}, nil
 	case err != nil:
-		return place{}, err
+		return location{}, err
 	}
 	return v.folder(parent)
 }
 
 // folder returns where a folder is shown.
-func (v *View) folder(d *storage.Doc) (place, error) {
-	if p, known := v.places[d.ID()]; known {
+func (v *View) folder(d *storage.Doc) (location, error) {
+	if p, known := v.locations[d.ID()]; known {
 		return p, nil
 	}
-	v.places[d.ID()] = place{}
-	p := place{}
+	v.locations[d.ID()] = location{}
+	p := location{}
 	if root := v.roots[d.ID()]; root != nil {
 		p = top.with(rootID(root))
 	} else if Shown(d) && d.IsFolder() {
 		in, err := v.parent(d)
 		if err != nil {
-			return place{}, err
+			return location{}, err
 		}
 		if in.ok {
 			p = in.with(plainID(d))
 		}
 	}
-	v.places[d.ID()] = p
+	v.locations[d.ID()] = p
 	return p, nil
 }
 
-func (p place) with(id string) place { return place{id, p.path + "/" + id, true} }
+func (p location) with(id string) location { return location{id, p.path + "/" + id, true} }
 
 // parent returns the folder or collection that something which is no root is shown in.
-func (v *View) parent(d *storage.Doc) (place, error) {
+func (v *View) parent(d *storage.Doc) (location, error) {
 	p, err := v.above(d)
 	if err != nil || p.ok {
 		return p, err
@@ -127,7 +127,7 @@ func (v *View) parent(d *storage.Doc) (place, error) {
 			return top.with(rootID(root)), nil
 		}
 	}
-	return place{}, nil
+	return location{}, nil
 }
 
 // collections returns the ids of the collections a document is in.
@@ -177,7 +177,7 @@ func (v *View) Item(d *storage.Doc) (*Item, error) {
 }
 
 // item is a document in a folder.
-func (v *View) item(d *storage.Doc, in place, id string) (*Item, error) {
+func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 	root := in.id == TopID
 	fixed := d.HasFacet("MasterPublishSpace") || d.HasFacet("PublishSpace") || d.IsProxy()
 	it := &Item{

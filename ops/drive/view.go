@@ -29,15 +29,15 @@ func rootKey(user, doc string) string { return user + "\x00" + doc }
 // what is in them as far as the user may read it. It says what has changed since a copy was made. Roots are kept for each
 // user; all else is read from the documents.
 type View struct {
-	tx     *storage.Tx
-	chosen []string                // ids of the roots, those that are not to be read or are gone as well
-	roots  map[string]*storage.Doc // those to be shown, by id
-	places map[string]place        // of folders, by id
+	tx        *storage.Tx
+	chosen    []string                // ids of the roots, those that are not to be read or are gone as well
+	roots     map[string]*storage.Doc // those to be shown, by id
+	locations map[string]location     // of folders, by id
 }
 
 // Open returns what the principal of a transaction has.
 func Open(tx *storage.Tx) (*View, error) {
-	v := &View{tx: tx, roots: map[string]*storage.Doc{}, places: map[string]place{}}
+	v := &View{tx: tx, roots: map[string]*storage.Doc{}, locations: map[string]location{}}
 	who := tx.Principal()
 	if who.Name == "" || who.System {
 		return nil, storage.ErrNobody
@@ -109,7 +109,7 @@ func (v *View) Register(d *storage.Doc) error {
 	others := v.Roots()
 	v.roots[d.ID()] = d
 	for _, other := range others {
-		v.places = map[string]place{}
+		v.locations = map[string]location{}
 		shown, err := v.below(other)
 		if err != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 	"catena/storage/fault"
 )
 
-// place is a place in a message: ${name}, ${name.name}, ${Document["dc:title"]}. There are no calls and no
+// variable is a place in a message: ${name}, ${name.name}, ${Document["dc:title"]}. There are no calls and no
 // operators, so that a message is never a program.
-var place = regexp.MustCompile(`\$\{([^{}]*)\}`)
+var variable = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
 var plainPath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*|\["[A-Za-z0-9_:.-]+"\]|\['[A-Za-z0-9_:.-]+'\])*$`)
 
@@ -24,7 +24,7 @@ func fill(c *engine.Ctx, d *storage.Doc, text string, vars map[string]any, escap
 	maps.Copy(sub.Vars, vars)
 	sub.Input = d
 	var failed error
-	out := place.ReplaceAllStringFunc(text, func(s string) string {
+	out := variable.ReplaceAllStringFunc(text, func(s string) string {
 		path := strings.TrimSpace(s[2 : len(s)-1])
 		if !plainPath.MatchString(path) {
 			failed = fault.Invalid.Errorf("message: %q is not a placeholder such as ${Document.title}", s).In("message")

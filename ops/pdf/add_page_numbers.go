@@ -37,12 +37,12 @@ func (p addPageNumbersParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob
 		return nil, err
 	}
 	up, across, _ := strings.Cut(p.Position, " ")
-	s.Up = pdf.Place{At: pageMargin, Far: up == "Top"}
+	s.Up = pdf.Offset{At: pageMargin, Far: up == "Top"}
 	switch across {
 	case "center":
-		s.Right = pdf.Place{At: 0.5, Share: true}
+		s.Right = pdf.Offset{At: 0.5, Share: true}
 	default:
-		s.Right = pdf.Place{At: pageMargin, Far: across == "right"}
+		s.Right = pdf.Offset{At: pageMargin, Far: across == "right"}
 	}
 	return marked(c, b, p.Password, s, nil)
 }

@@ -41,7 +41,7 @@ const watermarkDoc = "alphaColor (0.5; from 0, invisible, to 1), xPosition and y
 func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(string) error) error {
 	relative := false
 	all := map[string]func(string) error{
-		"alphaColor": number(&s.Opacity, 0, 1), "xPosition": number(&s.Right.At, -maxPlace, maxPlace), "yPosition": number(&s.Up.At, -maxPlace, maxPlace),
+		"alphaColor": number(&s.Opacity, 0, 1), "xPosition": number(&s.Right.At, -maxOffset, maxOffset), "yPosition": number(&s.Up.At, -maxOffset, maxOffset),
 		"invertX": flag(&s.Right.Far), "invertY": flag(&s.Up.Far), "relativeCoordinates": flag(&relative),
 	}
 	maps.Copy(all, own)
@@ -56,7 +56,7 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 		}
 	}
 	if relative {
-		for name, p := range map[string]*pdf.Place{"xPosition": &s.Right, "yPosition": &s.Up} {
+		for name, p := range map[string]*pdf.Offset{"xPosition": &s.Right, "yPosition": &s.Up} {
 			if p.At < 0 || p.At > 1 {
 				return fault.Invalid.Errorf("properties: %s: must be between 0 and 1", name).In("properties")
 			}
@@ -66,8 +66,8 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 	return nil
 }
 
-// maxPlace is how far from an edge something may be put, in points: pages are no larger.
-const maxPlace = 14_400
+// maxOffset is how far from an edge something may be put, in points: pages are no larger.
+const maxOffset = 14_400
 
 func number(into *float64, least, most float64) func(string) error {
 	return func(text string) error {

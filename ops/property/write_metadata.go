@@ -30,23 +30,23 @@ func (p writeMetadataParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	if xpath == "" {
 		xpath = "blobholder:0"
 	}
-	place, err := d.FileXpath(xpath)
+	xpath, err := d.FileXpath(xpath)
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.BlobAt(place)
+	b, err := d.BlobAt(xpath)
 	if err != nil {
 		return nil, err
 	}
 	if b == nil {
-		return nil, fault.Invalid.Errorf("document %s: there is no file at %s", d.Path(), place).In("blobXPath")
+		return nil, fault.Invalid.Errorf("document %s: there is no file at %s", d.Path(), xpath).In("blobXPath")
 	}
 	out, err := c.Call("Blob.SetMetadataFromContext", b, map[string]any{"metadata": p.Metadata, "ignorePrefix": p.IgnorePrefix})
 	if err != nil {
 		return nil, err
 	}
 	written, _ := out.(*storage.Blob)
-	if err := d.AttachBlob(place, written); err != nil {
+	if err := d.AttachBlob(xpath, written); err != nil {
 		return nil, err
 	}
 	return keep(c, d, p.Save)

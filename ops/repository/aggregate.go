@@ -13,11 +13,11 @@ import (
 	"catena/storage/search"
 )
 
-// maxTallied is the number of results that aggregates are computed of, at most.
-const maxTallied = 10_000
+// maxAggregated is the number of results that aggregates are computed of, at most.
+const maxAggregated = 10_000
 
-// tally is a figure for each group that the results of a page provider fall into: an aggregate.
-type tally struct {
+// aggregate is a figure for each group that the results of a page provider fall into: an aggregate.
+type aggregate struct {
 	Field  string
 	Type   string // terms, range, date_range, histogram or date_histogram
 	Size   int    // most groups of terms
@@ -33,7 +33,7 @@ type bound struct {
 	To   string
 }
 
-func (y tally) check() error {
+func (y aggregate) check() error {
 	switch {
 	case y.Field == "":
 		return fault.Invalid.Errorf("field: is missing")
@@ -57,7 +57,7 @@ func (y tally) check() error {
 }
 
 // limit reads a bound; nil if it is open.
-func (y tally) limit(text string, now time.Time) (any, error) {
+func (y aggregate) limit(text string, now time.Time) (any, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // no bound
 	}
@@ -76,13 +76,13 @@ func (y tally) limit(text string, now time.Time) (any, error) {
 }
 
 // names are the aggregates' names in order.
-func (p *provider) names() []string { return slices.Sorted(maps.Keys(p.Tallies)) }
+func (p *provider) names() []string { return slices.Sorted(maps.Keys(p.Aggregates)) }
 
-// tallied are the columns aggregates are computed of.
-func (p *provider) tallied() string {
+// aggregated are the columns aggregates are computed of.
+func (p *provider) aggregated() string {
 	var fields []string
 	for _, name := range p.names() {
-		fields = append(fields, p.Tallies[name].Field)
+		fields = append(fields, p.Aggregates[name].Field)
 	}
 	return strings.Join(fields, ", ")
 }
@@ -91,7 +91,7 @@ func (p *provider) tallied() string {
 func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 	var all []string
 	for _, name := range p.names() {
-		y := p.Tallies[name]
+		y := p.Aggregates[name]
 		var parts []string
 		for i, v := range itemsOf(named[name], true) {
 			param := name + "_" + strconv.Itoa(i)
@@ -116,7 +116,7 @@ func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 }
 
 // within is the condition of a range.
-func (y tally) within(c *engine.Ctx, r bound, param string, named map[string]any) string {
+func (y aggregate) within(c *engine.Ctx, r bound, param string, named map[string]any) string {
 	parts := []string{y.Field + " IS NOT NULL"}
 	if from, _ := y.limit(r.From, c.Now); from != nil {
 		named[param+"_from"] = whole(from)
@@ -148,7 +148,7 @@ func (p *provider) extra(c *engine.Ctx, b built, filters []string) (map[string]a
 		}
 		out["quickFilters"] = list
 	}
-	if len(p.Tallies) == 0 {
+	if len(p.Aggregates) == 0 {
 		return out, nil
 	}
 	counters := p.counters(c, b.options.Named)
@@ -158,7 +158,7 @@ func (p *provider) extra(c *engine.Ctx, b built, filters []string) (map[string]a
 	}
 	o := b.options
 	o.Sort, o.After, o.Offset = nil, "", 0
-	_, err := search.Values(c.Tx, b.tally, o, maxTallied, func(values []any) { count(counters, values) })
+	_, err := search.Values(c.Tx, b.aggregation, o, maxAggregated, func(values []any) { count(counters, values) })
 	if err != nil {
 		return nil, err
 	}
@@ -172,28 +172,28 @@ func (p *provider) extra(c *engine.Ctx, b built, filters []string) (map[string]a
 
 // counter counts the groups of one aggregate.
 type counter struct {
-	name     string
-	tally    tally
-	selected []string
-	keys     []string // of ranges
-	from, to []any
-	counts   map[string]int
-	steps    map[string]step // those of histograms that results fell into
-	size     float64         // of a histogram's steps
+	name      string
+	aggregate aggregate
+	selected  []string
+	keys      []string // of ranges
+	from, to  []any
+	counts    map[string]int
+	steps     map[string]step // those of histograms that results fell into
+	size      float64         // of a histogram's steps
 }
 
 func (p *provider) counters(c *engine.Ctx, named map[string]any) []*counter {
 	var all []*counter
 	for _, name := range p.names() {
-		k := &counter{name: name, tally: p.Tallies[name], counts: map[string]int{}, steps: map[string]step{}, size: p.Tallies[name].size()}
+		k := &counter{name: name, aggregate: p.Aggregates[name], counts: map[string]int{}, steps: map[string]step{}, size: p.Aggregates[name].size()}
 		for _, v := range itemsOf(named[name], true) {
 			if text, ok := marked(c, v).(string); ok {
 				k.selected = append(k.selected, text)
 			}
 		}
-		for _, r := range k.tally.Ranges {
-			from, _ := k.tally.limit(r.From, c.Now)
-			to, _ := k.tally.limit(r.To, c.Now)
+		for _, r := range k.aggregate.Ranges {
+			from, _ := k.aggregate.limit(r.From, c.Now)
+			to, _ := k.aggregate.limit(r.To, c.Now)
 			k.keys, k.from, k.to = append(k.keys, r.Key), append(k.from, from), append(k.to, to)
 		}
 		all = append(all, k)
@@ -263,11 +263,11 @@ func order(v, bound any) int {
 // entity is the aggregate as answers have it: terms by their number, ranges as they are declared.
 func (k *counter) entity() map[string]any {
 	buckets := []any{}
-	if k.tally.Type == "terms" {
+	if k.aggregate.Type == "terms" {
 		keys := slices.SortedFunc(maps.Keys(k.counts), func(a, b string) int {
 			return cmp.Or(k.counts[b]-k.counts[a], cmp.Compare(a, b))
 		})
-		for _, key := range keys[:min(len(keys), cmp.Or(k.tally.Size, 10))] {
+		for _, key := range keys[:min(len(keys), cmp.Or(k.aggregate.Size, 10))] {
 			buckets = append(buckets, map[string]any{"key": key, "docCount": k.counts[key]})
 		}
 	}
@@ -282,8 +282,8 @@ func (k *counter) entity() map[string]any {
 		selection = append(selection, s)
 	}
 	return map[string]any{
-		"entity-type": "aggregate", "id": k.name, "field": k.tally.Field, "type": k.tally.Type,
-		"properties": map[string]any{"size": strconv.Itoa(cmp.Or(k.tally.Size, 10))}, "selection": selection,
+		"entity-type": "aggregate", "id": k.name, "field": k.aggregate.Field, "type": k.aggregate.Type,
+		"properties": map[string]any{"size": strconv.Itoa(cmp.Or(k.aggregate.Size, 10))}, "selection": selection,
 		"buckets": buckets, "extendedBuckets": buckets,
 	}
 }

@@ -86,7 +86,7 @@ func TestHistograms(t *testing.T) {
 		}
 		return err
 	})
-	p := &provider{From: "File", Tallies: map[string]tally{
+	p := &provider{From: "File", Aggregates: map[string]aggregate{
 		"size": {Field: "common:size", Type: "histogram", Step: "50"}, "sizes": {Field: "common:size", Type: "terms"},
 		"quarter": {Field: "dc:issued", Type: "date_histogram", Step: "quarter"}, "week": {Field: "dc:issued", Type: "date_histogram", Step: "week"},
 		"year": {Field: "dc:issued", Type: "date_histogram", Step: "year"},
@@ -120,7 +120,7 @@ func TestHistograms(t *testing.T) {
 }
 
 func TestAggregatesAreChecked(t *testing.T) {
-	for _, y := range []tally{
+	for _, y := range []aggregate{
 		{Type: "terms"},
 		{Field: "dc:title", Type: "terms?"},
 		{Field: "common:size", Type: "range"},

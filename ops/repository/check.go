@@ -27,7 +27,7 @@ func (p *provider) check() error {
 			return fault.Invalid.Errorf("field %s: requires path and one of%s", name, comparisons)
 		}
 	}
-	for name, y := range p.Tallies {
+	for name, y := range p.Aggregates {
 		if err := y.check(); err != nil {
 			return fault.Wrap(err, "aggregate %s", name)
 		}
@@ -57,7 +57,7 @@ func (p *provider) parts() map[string]*provider {
 	for name, f := range p.Fields {
 		parts["field "+name] = &provider{Where: f.condition(name)}
 	}
-	for name, y := range p.Tallies {
+	for name, y := range p.Aggregates {
 		parts["aggregate "+name] = &provider{Select: y.Field}
 	}
 	for name, q := range p.Quick {

@@ -22,7 +22,7 @@ func (s step) compare(other step) int { return order(s.from, other.from) }
 // units are the steps of dates.
 var units = []string{"minute", "hour", "day", "week", "month", "quarter", "year"}
 
-func (y tally) checkStep() error {
+func (y aggregate) checkStep() error {
 	if y.Type == "date_histogram" {
 		if !slices.Contains(units, y.Step) {
 			return fault.Invalid.Errorf("interval: %q: must be one of %s", y.Step, strings.Join(units, ", "))
@@ -36,13 +36,13 @@ func (y tally) checkStep() error {
 }
 
 // size is the step of numbers; declarations are checked.
-func (y tally) size() float64 {
+func (y aggregate) size() float64 {
 	n, _ := strconv.ParseFloat(y.Step, 64)
 	return n
 }
 
 // stepOf is the group of a histogram that a value falls into; size is the step of numbers.
-func (y tally) stepOf(v any, size float64) (step, bool) {
+func (y aggregate) stepOf(v any, size float64) (step, bool) {
 	switch v := v.(type) {
 	case time.Time:
 		if y.Type != "date_histogram" {
@@ -58,7 +58,7 @@ func (y tally) stepOf(v any, size float64) (step, bool) {
 	return step{}, false
 }
 
-func (y tally) number(v, size float64) (step, bool) {
+func (y aggregate) number(v, size float64) (step, bool) {
 	if y.Type != "histogram" {
 		return step{}, false
 	}
@@ -93,7 +93,7 @@ func calendar(t time.Time, unit string) (from, to time.Time, layout string) {
 }
 
 // inStep is the condition of the group that the caller has chosen by its key.
-func (y tally) inStep(key any, param string, named map[string]any) string {
+func (y aggregate) inStep(key any, param string, named map[string]any) string {
 	text, _ := key.(string)
 	var (
 		s  step
@@ -116,11 +116,11 @@ func (y tally) inStep(key any, param string, named map[string]any) string {
 
 // key is the group of terms or of a histogram that a value falls into, "" for none.
 func (k *counter) key(v any) string {
-	switch k.tally.Type {
+	switch k.aggregate.Type {
 	case "terms":
 		return expr.Text(v)
 	case "histogram", "date_histogram":
-		if s, ok := k.tally.stepOf(v, k.size); ok {
+		if s, ok := k.aggregate.stepOf(v, k.size); ok {
 			k.steps[s.key] = s
 			return s.key
 		}

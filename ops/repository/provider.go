@@ -13,20 +13,20 @@ import (
 // provider is a query with a name. Conditions of fields and quick filters are added to it
 // as the call asks for them.
 type provider struct {
-	Name     string
-	at       declare.Place
-	keys     map[string]declare.Place // of what names types and fields: "where", "field x"
-	Free     bool                     // the whole query is the first parameter
-	Select   string                   // columns of the result set
-	From     string                   // types; Document
-	Where    string                   // condition with ? and :name
-	Sort     []string                 // "dc:title" or "dc:modified desc"
-	PageSize int                      // unless another one is asked for
-	Count    countTo                  // page, or how far to count
-	Args     []string                 // what each ? is: text, document, contains
-	Fields   map[string]field         // conditions by the name of a parameter
-	Quick    map[string]quick
-	Tallies  map[string]tally
+	Name       string
+	at         declare.Position
+	keys       map[string]declare.Position // of what names types and fields: "where", "field x"
+	Free       bool                        // the whole query is the first parameter
+	Select     string                      // columns of the result set
+	From       string                      // types; Document
+	Where      string                      // condition with ? and :name
+	Sort       []string                    // "dc:title" or "dc:modified desc"
+	PageSize   int                         // unless another one is asked for
+	Count      countTo                     // page, or how far to count
+	Args       []string                    // what each ? is: text, document, contains
+	Fields     map[string]field            // conditions by the name of a parameter
+	Quick      map[string]quick
+	Aggregates map[string]aggregate
 }
 
 // field is a condition that holds when a parameter of its name has a value. With a list

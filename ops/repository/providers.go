@@ -79,7 +79,7 @@ type reader struct {
 }
 
 func (r *reader) provider(key, n *yaml.Node) {
-	p := &provider{Name: key.Value, at: r.At(key), keys: map[string]declare.Place{}, Fields: map[string]field{}, Quick: map[string]quick{}, Tallies: map[string]tally{}}
+	p := &provider{Name: key.Value, at: r.At(key), keys: map[string]declare.Position{}, Fields: map[string]field{}, Quick: map[string]quick{}, Aggregates: map[string]aggregate{}}
 	r.Each(n, declare.Keys{
 		"free": r.Flag(&p.Free), "select": r.placed(p, "select", r.Text(&p.Select)), "from": r.placed(p, "from", r.Text(&p.From)),
 		"where": r.placed(p, "where", r.Text(&p.Where)), "sort": r.placed(p, "sort", r.Texts(&p.Sort)), "pageSize": r.Count(&p.PageSize), "count": r.count(&p.Count), "arguments": r.Texts(&p.Args),
@@ -99,7 +99,7 @@ func (r *reader) provider(key, n *yaml.Node) {
 		},
 		"aggregates": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
-				p.Tallies[key.Value], p.keys["aggregate "+key.Value] = r.tally(n), r.At(key)
+				p.Aggregates[key.Value], p.keys["aggregate "+key.Value] = r.aggregate(n), r.At(key)
 			})
 		},
 	})
@@ -110,7 +110,7 @@ func (r *reader) provider(key, n *yaml.Node) {
 	if err := p.check(); err != nil {
 		r.Fail(p.at, "provider %s: %s", p.Name, err)
 	}
-	declare.Put(&r.Reader, r.all, key, func(p *provider) declare.Place { return p.at }, p)
+	declare.Put(&r.Reader, r.all, key, func(p *provider) declare.Position { return p.at }, p)
 }
 
 // placed notes where a key of the provider stands.
@@ -129,13 +129,13 @@ func (r *reader) resolve(p *provider, types *schema.Registry) {
 	}
 	for key, part := range p.parts() {
 		if err := part.resolve(types); err != nil {
-			r.Fail(cmp.Or(p.keys[key], p.at), "provider %s: %s: %s", p.Name, key, withoutPlace(err))
+			r.Fail(cmp.Or(p.keys[key], p.at), "provider %s: %s: %s", p.Name, key, withoutPosition(err))
 		}
 	}
 }
 
-// withoutPlace is the message of a query's error without the place in the query, which is made here.
-func withoutPlace(err error) string {
+// withoutPosition is the message of a query's error without the position in the query, which is built here.
+func withoutPosition(err error) string {
 	var e *fault.Error
 	if !errors.As(err, &e) {
 		return err.Error()
@@ -158,7 +158,7 @@ func (r *reader) count(into *countTo) func(*yaml.Node) {
 	}
 }
 
-func (r *reader) tally(n *yaml.Node) (y tally) {
+func (r *reader) aggregate(n *yaml.Node) (y aggregate) {
 	r.Each(n, declare.Keys{
 		"field": r.Text(&y.Field), "type": r.Text(&y.Type), "size": r.Count(&y.Size), "interval": r.Text(&y.Step),
 		"ranges": func(n *yaml.Node) {

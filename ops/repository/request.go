@@ -24,9 +24,9 @@ type request struct {
 
 // built is a query ready to run.
 type built struct {
-	src     string
-	tally   string // the query that aggregates are computed of
-	options search.Options
+	src         string
+	aggregation string // the query that aggregates are computed of
+	options     search.Options
 }
 
 // build turns the provider and what is asked of it into a query. The columns are the
@@ -60,7 +60,7 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 			conditions = append(conditions, "("+f.Where+")")
 		}
 	}
-	b.tally = p.source(p.tallied(), conditions)
+	b.aggregation = p.source(p.aggregated(), conditions)
 	b.src = p.source(columns, append(conditions, p.selections(c, b.options.Named)...))
 	if len(b.options.Sort) == 0 {
 		b.options.Sort, err = p.order(on)

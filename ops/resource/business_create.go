@@ -32,7 +32,7 @@ func (p businessCreateParams) run(c *engine.Ctx, folder *storage.Doc) (map[strin
 	if typeName == "" {
 		return nil, fault.Invalid.Errorf("value: type is missing").In("type")
 	}
-	d, err := c.Tx.Blank(typeName)
+	d, err := c.Tx.NewDoc(typeName)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	case name == "":
 		return nil, fault.Invalid.Errorf("name: is missing").In("name")
 	}
-	d, err := c.Tx.Blank(typeName)
+	d, err := c.Tx.NewDoc(typeName)
 	if err != nil {
 		return nil, err
 	}

@@ -29,5 +29,5 @@ func (p emptyParams) in(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error
 	if p.Type == "" {
 		return nil, fault.Invalid.Errorf("Missing type parameter").In("type")
 	}
-	return storage.BlankIn(c.Tx, folder, p.Type, p.Name)
+	return storage.NewDocIn(c.Tx, folder, p.Type, p.Name)
 }

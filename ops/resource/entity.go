@@ -33,7 +33,7 @@ func (e entity) set(body map[string]any) error {
 	return e.setAll(given)
 }
 
-// setAll sets properties in the order of their xpaths, with files in the place of their
+// setAll sets properties in the order of their xpaths, with files in place of their
 // descriptions. Those of schemas that the document does not have are left out.
 func (e entity) setAll(given map[string]any) error {
 	var room [32]string

@@ -39,11 +39,11 @@ func (e entity) uploaded(v map[string]any) (any, error) {
 	return b, err
 }
 
-// place is where an address of this server's leads; file is an xpath, a name or both.
-type place struct{ repository, id, file string }
+// blobAddress is where an address of this server's leads; file is an xpath, a name or both.
+type blobAddress struct{ repository, id, file string }
 
 // address reads {base}/nxfile/{repository}/{id}/{xpath}/{file name}.
-func (e entity) address(text string) (at place, ok bool) {
+func (e entity) address(text string) (at blobAddress, ok bool) {
 	if rest, own := strings.CutPrefix(text, e.base); own {
 		text = rest
 	} else {
@@ -66,10 +66,10 @@ func (e entity) address(text string) (at place, ok bool) {
 	if len(parts) < 2 {
 		return at, false
 	}
-	return place{parts[0], parts[1], strings.Join(parts[2:], "/")}, true
+	return blobAddress{parts[0], parts[1], strings.Join(parts[2:], "/")}, true
 }
 
-func (e entity) stored(at place) (b *storage.Blob, err error) {
+func (e entity) stored(at blobAddress) (b *storage.Blob, err error) {
 	if other := e.c.Tx.Repo().Sibling(at.repository); other != nil && other != e.c.Tx.Repo() {
 		err := other.View(e.c, e.c.As, func(tx *storage.Tx) (err error) {
 			b, err = e.read(tx, at)
@@ -80,7 +80,7 @@ func (e entity) stored(at place) (b *storage.Blob, err error) {
 	return e.read(e.c.Tx, at)
 }
 
-func (e entity) read(tx *storage.Tx, at place) (*storage.Blob, error) {
+func (e entity) read(tx *storage.Tx, at blobAddress) (*storage.Blob, error) {
 	d := e.d
 	if at.id != d.ID() {
 		var err error

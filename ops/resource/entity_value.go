@@ -7,7 +7,7 @@ import (
 	"catena/storage/upload"
 )
 
-// resolve puts files in the place of their descriptions within a value. A description that
+// resolve puts files in place of their descriptions within a value. A description that
 // names no content stays what it was before.
 func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays bool, err error) {
 	switch v := value.(type) {
@@ -17,8 +17,8 @@ func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays b
 		}
 		items := make([]any, len(v))
 		for i, item := range v {
-			place := at + "/" + strconv.Itoa(i)
-			if items[i], err = e.part(f.Item(), item, place); err != nil {
+			xpath := at + "/" + strconv.Itoa(i)
+			if items[i], err = e.part(f.Item(), item, xpath); err != nil {
 				return nil, false, err
 			}
 		}

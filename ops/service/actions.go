@@ -26,7 +26,7 @@ type Actions []*action
 // action is one of them, as declared.
 type action struct {
 	id                       string
-	at                       declare.Place
+	at                       declare.Position
 	operation, permission    declare.Name
 	types, facets, states    []declare.Name
 	categories, groups       []string
@@ -98,7 +98,7 @@ func (r *reader) action(key, n *yaml.Node) {
 	if a.enabled && a.operation.Text == "" && a.link == "" {
 		r.Fail(a.at, "action %s: operation or link is missing", a.id)
 	}
-	declare.Put(&r.Reader, r.all, key, func(a *action) declare.Place { return a.at }, a)
+	declare.Put(&r.Reader, r.all, key, func(a *action) declare.Position { return a.at }, a)
 }
 
 // resolve tells what an action names that there is not.

@@ -119,5 +119,5 @@ func blank(c *engine.Ctx, s *uisession.Session) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storage.BlankIn(c.Tx, folder, s.Form.Type, s.Form.Name())
+	return storage.NewDocIn(c.Tx, folder, s.Form.Type, s.Form.Name())
 }

@@ -35,7 +35,7 @@ func (p formParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if d == nil {
 		return engine.Void{}, noCurrent(s)
 	}
-	if _, err := c.Tx.Blank(p.Type); err != nil {
+	if _, err := c.Tx.NewDoc(p.Type); err != nil {
 		return engine.Void{}, err
 	}
 	s.Form = &uisession.Form{Type: p.Type, Parent: d.ID()}

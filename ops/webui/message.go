@@ -43,7 +43,7 @@ func say(c *engine.Ctx, severity, text string) error {
 	})
 }
 
-// filled puts values in the place of {0}, {1} and so on.
+// filled puts values in place of {0}, {1} and so on.
 func filled(text string, values any) string {
 	list, ok := values.([]any)
 	if !ok && values != nil {

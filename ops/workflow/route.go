@@ -195,12 +195,12 @@ func setNextStep(ms models) engine.Op {
 			if err != nil {
 				return err
 			}
-			return s.Choose(e.unlimited(), p.Place)
+			return s.Choose(e.unlimited(), p.Branch)
 		})
 }
 
 type nextStepParams struct {
-	Place string `json:"nextStepPos" doc:"Index of the branch among the children of the conditional folder, starting at 0: 1 is the first branch, since a step precedes it."`
+	Branch string `json:"nextStepPos" doc:"Index of the branch among the children of the conditional folder, starting at 0: 1 is the first branch, since a step precedes it."`
 }
 
 func stepFromTask(ms models) engine.Op {

@@ -153,11 +153,11 @@ func SeeDocument(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	place := url.PathEscape(id)
+	ref := url.PathEscape(id)
 	if x.Repo != x.Server.Engine.Repo().Name() {
-		place = url.PathEscape(x.Repo) + "/" + place
+		ref = url.PathEscape(x.Repo) + "/" + ref
 	}
-	return x.See(x.Home() + "#!/doc/" + place)
+	return x.See(x.Home() + "#!/doc/" + ref)
 }
 
 // SeePath leads people to a document by its path, behind which the name of a view may stand: "/a/b@view_documents". Whoever

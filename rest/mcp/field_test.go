@@ -19,7 +19,7 @@ func TestNewField(t *testing.T) {
 	before := field.Fields
 	t.Cleanup(func() { field.Fields = before })
 	field.Fields = append(slices.Clone(before), field.Field{
-		Name: "origin", Type: field.Text, In: field.Both, XPath: "dc:source", Blank: true, Write: field.Direct, MaxLength: 5, Doc: "Where the deck is from.",
+		Name: "origin", Type: field.Text, In: field.Both, XPath: "dc:source", EmptyText: true, Write: field.Direct, MaxLength: 5, Doc: "Where the deck is from.",
 	})
 	s := resttest.Start(t, resttest.Config{Ops: decks.OpsFor(field.Fields), Repo: decks.Listen})
 	s.User("alice")

@@ -32,7 +32,7 @@ type Config struct {
 	Check   func(body []byte) error                                       // refuses JSON that readers understand differently
 	Done    <-chan struct{}                                               // closed when the server is about to stop; nil: never
 
-	waits chan struct{} // a place for each call that waits
+	waits chan struct{} // a slot for each call that waits
 	find  *find.Finder
 }
 

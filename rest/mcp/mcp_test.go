@@ -27,8 +27,8 @@ func start(t testing.TB, rate int) *resttest.Server {
 		Run:     engine.On(func(struct{}, *engine.Ctx, engine.Void) (string, error) { panic("boom") }),
 	}
 	s := resttest.Start(t, resttest.Config{
-		Beside: []string{"beside"},
-		Repo:   decks.Listen, Ops: append(slices.Clip(decks.Ops), boom),
+		Siblings: []string{"beside"},
+		Repo:     decks.Listen, Ops: append(slices.Clip(decks.Ops), boom),
 		Rest: func(c *rest.Config) { c.Limits.Rate = rate },
 	})
 	s.User("alice")

@@ -44,7 +44,7 @@ const (
 	summaryFields = "@summary"
 )
 
-// spelled returns the tool with the fields of a deck in the place of what stands for them.
+// spelled returns the tool with the fields of a deck in place of what stands for them.
 func (t tool) spelled(all field.Table) *tool {
 	r := strings.NewReplacer(deckParams, strings.Join(all.Params(), " "), deckFields, all.JSON(field.B, false), summaryFields, all.JSON(field.B, true))
 	t.params, t.items, t.output = r.Replace(t.params), r.Replace(t.items), r.Replace(t.output)

@@ -149,7 +149,7 @@ func sharePage(show showing) rest.HandlerFunc {
 		}
 		x.Writer.Header().Set("X-Robots-Tag", "noindex, nofollow")
 		m, err := object(x, opShare, rest.Values{
-			"token": token, "pass": x.Cookie(rest.ShareCookie), "count": looks(x), "agent": x.HTTP.UserAgent(),
+			"token": token, "pass": x.Cookie(rest.ShareCookie), "count": countsAsView(x), "agent": x.HTTP.UserAgent(),
 			"referrer": x.HTTP.Referer(), "base": x.Host(),
 		})
 		if err != nil {
@@ -171,9 +171,9 @@ func sharePage(show showing) rest.HandlerFunc {
 	}
 }
 
-// looks reports whether a request is somebody's looking at a deck: not a probe, nor a part
+// countsAsView reports whether a request is somebody's looking at a deck: not a probe, nor a part
 // of a page that was counted, nor a following of the presenter.
-func looks(x *rest.Request) bool {
+func countsAsView(x *rest.Request) bool {
 	_, live := rest.Under(x.Route.Path, "/share/:token/live")
 	return x.HTTP.Method == http.MethodGet && !live && !x.Query().Has("frame")
 }

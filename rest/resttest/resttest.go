@@ -42,11 +42,11 @@ type Server struct {
 type Config struct {
 	Ops []engine.Op // besides those of every family
 
-	Storage func(*storage.Config)
-	Repo    func(*storage.Repo) // before anything runs
-	Beside  []string            // names of further repositories
-	Engine  func(*engine.Config)
-	Rest    func(*rest.Config)
+	Storage  func(*storage.Config)
+	Repo     func(*storage.Repo) // before anything runs
+	Siblings []string            // names of further repositories
+	Engine   func(*engine.Config)
+	Rest     func(*rest.Config)
 }
 
 // Start runs a server until the test ends.
@@ -63,8 +63,8 @@ func Start(t testing.TB, c Config) *Server {
 	if c.Repo != nil {
 		c.Repo(repo)
 	}
-	for _, name := range c.Beside {
-		storagetest.Beside(t, repo, name)
+	for _, name := range c.Siblings {
+		storagetest.Sibling(t, repo, name)
 	}
 	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops)...)
 	check(t, err)

@@ -12,8 +12,8 @@ var entitySchemas = map[string]string{
 	"search": "SavedSearchInput", "state": "UISession", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
 }
 
-// pageFigures are the members that tell where in a list a page is.
-const pageFigures = ` isPaginable:boolean resultsCount:integer pageSize:integer maxPageSize:integer resultsCountLimit:integer currentPageSize:integer
+// pagingMembers are the members that tell where in a list a page is.
+const pagingMembers = ` isPaginable:boolean resultsCount:integer pageSize:integer maxPageSize:integer resultsCountLimit:integer currentPageSize:integer
 	currentPageIndex:integer currentPageOffset:integer numberOfPages:integer isPreviousPageAvailable:boolean isNextPageAvailable:boolean
 	isLastPageAvailable:boolean isSortable:boolean hasError:boolean errorMessage:string? totalSize:integer pageIndex:integer pageCount:integer nextCursor`
 
@@ -77,17 +77,17 @@ func listSchemas(out map[string]any) {
 		{"BatchAnswers", "batch", "BatchAnswer", ""},
 		{"Comments", "", "Comment", " totalSize:integer"},
 		{"Directories", "directories", "", ""},
-		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pageFigures},
-		{"Documents", "documents", "Document", pageFigures + " aggregations:any quickFilters:any"},
-		{"Groups", "groups", "Group", pageFigures},
-		{"LogEntries", "logEntries", "LogEntry", pageFigures},
+		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pagingMembers},
+		{"Documents", "documents", "Document", pagingMembers + " aggregations:any quickFilters:any"},
+		{"Groups", "groups", "Group", pagingMembers},
+		{"LogEntries", "logEntries", "LogEntry", pagingMembers},
 		{"Runs", "runs", "Run", " before"},
-		{"SavedSearches", "savedSearches", "SavedSearch", pageFigures},
-		{"Tasks", "tasks", "Task", pageFigures},
+		{"SavedSearches", "savedSearches", "SavedSearch", pagingMembers},
+		{"Tasks", "tasks", "Task", pagingMembers},
 		{"Tokens", "tokens", "", ""},
 		{"Traces", "traces", "", ""},
 		{"UISessions", "uiSessions", "UISession", ""},
-		{"Users", "users", "User", pageFigures},
+		{"Users", "users", "User", pagingMembers},
 		{"Workflows", "workflows", "Workflow", ""},
 	} {
 		s := entitySchema(list.word, "entries:array", list.figures)

@@ -72,7 +72,7 @@ var pages = sync.OnceValue(func() *template.Template {
 		"assets":      Assets,
 		"colors":      func() []theme.Color { return theme.Colors },
 		"fields":      func() string { return field.Fields.Edited(field.Direct) },
-		"looks":       func() string { return field.Fields.Edited(field.Look) },
+		"looks":       func() string { return field.Fields.Edited(field.Appearance) },
 		"formats":     func() []format.Format { return format.Formats },
 		"fonts":       func() []theme.Font { return theme.Fonts },
 		"trusted":     func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML

@@ -102,10 +102,10 @@ type store struct {
 	compactions chan compaction // asked of the maintainer
 	idle        sync.WaitGroup  // background work
 
-	pending pending
-	hot     hot
-	places  places
-	warming warming
+	pending  pending
+	hot      hot
+	pointers pointerCache
+	warming  warming
 
 	values   *values.Files
 	applying sync.Mutex // held by who writes to Badger and to values

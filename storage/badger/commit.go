@@ -238,7 +238,7 @@ func (s *store) apply(runs []*run) (err error) {
 		}
 		s.stamps.add(r.last)
 		s.applied.Add(int64(r.bytes))
-		s.places.follow(r, rows)
+		s.pointers.follow(r, rows)
 		if err := l.add(rows, r.last); err != nil {
 			return err
 		}

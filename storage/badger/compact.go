@@ -103,8 +103,8 @@ func (s *store) drain(ctx context.Context) error {
 // countAll finds out how much of each file of values is of use.
 func (s *store) countAll(ctx context.Context) error {
 	u := &s.upkeep
-	defer func() { u.counting, u.owed = place{}, 0 }()
-	u.counting = place{}
+	defer func() { u.counting, u.owed = entryAt{}, 0 }()
+	u.counting = entryAt{}
 	for last := uint32(0); ; {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -45,8 +45,8 @@ func unreadable(err error) error {
 
 // load returns the value of an item, which is the caller's if room is nil as long as the item is, and else in
 // memory that room returns; and where it is, of file 0 if that is in the tables.
-func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, p values.Place, err error) {
-	p, ok, err := placeOf(item)
+func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, p values.Pointer, err error) {
+	p, ok, err := pointerOf(item)
 	if err != nil {
 		return nil, p, err
 	}
@@ -68,13 +68,13 @@ func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, 
 	return value, p, err
 }
 
-// placeOf returns where the value of an item is, if it is not in the tables.
-func placeOf(item *badger.Item) (p values.Place, ok bool, err error) {
+// pointerOf returns where the value of an item is, if it is not in the tables.
+func pointerOf(item *badger.Item) (p values.Pointer, ok bool, err error) {
 	if item.UserMeta() != elsewhere {
 		return p, false, nil
 	}
 	err = item.Value(func(v []byte) error {
-		if p, ok = values.ParsePlace(v); !ok || int64(p.Size) > int64(kv.Portable.TxBytes) {
+		if p, ok = values.ParsePointer(v); !ok || int64(p.Size) > int64(kv.Portable.TxBytes) {
 			return corrupt("key %q: the location of its value is invalid", item.Key())
 		}
 		return nil
@@ -89,12 +89,12 @@ type row struct {
 }
 
 // underway is where the large values are whose rows are on their way to Badger, by key.
-type underway map[string]values.Place
+type underway map[string]values.Pointer
 
 // spread brings the large values of writes to files and returns the rows that Badger takes.
 func (s *store) spread(writes []kv.Mutation, sent underway) ([]row, error) {
 	rows := make([]row, len(writes))
-	places := make([]byte, 0, len(writes)*values.PlaceSize/4)
+	pointers := make([]byte, 0, len(writes)*values.PointerSize/4)
 	now := s.db.NewTransactionAt(math.MaxUint64, false)
 	defer now.Discard()
 	for i, w := range writes {
@@ -115,14 +115,14 @@ func (s *store) spread(writes []kv.Mutation, sent underway) ([]row, error) {
 		if sent != nil {
 			sent[string(w.Key)] = p
 		}
-		n := len(places)
-		places = p.Append(places)
-		rows[i].value, rows[i].mark = places[n:len(places):len(places)], elsewhere
+		n := len(pointers)
+		pointers = p.Append(pointers)
+		rows[i].value, rows[i].mark = pointers[n:len(pointers):len(pointers)], elsewhere
 	}
 	return rows, unreadable(s.values.Flush())
 }
 
-// forget counts the value a key has as one nothing refers to. Values that a small one takes the place of are not
+// forget counts the value a key has as one nothing refers to. Values that a small one replaces are not
 // counted: that would cost a read of most rows.
 func (s *store) forget(now *badger.Txn, key []byte, sent underway) error {
 	if p, ok := sent[string(key)]; ok {
@@ -137,7 +137,7 @@ func (s *store) forget(now *badger.Txn, key []byte, sent underway) error {
 	if err != nil {
 		return err
 	}
-	p, ok, err := placeOf(item)
+	p, ok, err := pointerOf(item)
 	if ok {
 		s.values.Dead(p, key)
 	}

@@ -175,7 +175,7 @@ func checkPlaces(t *testing.T, s *store) {
 	defer now.Discard()
 	for i := range 60 {
 		key := fmt.Append(nil, "key", i)
-		known, ok := s.places.find(key, s.hot.hash(key), math.MaxUint64)
+		known, ok := s.pointers.find(key, s.hot.hash(key), math.MaxUint64)
 		if !ok {
 			continue
 		}
@@ -183,7 +183,7 @@ func checkPlaces(t *testing.T, s *store) {
 		if err != nil {
 			t.Fatalf("%s is thought to be at %v: %v", key, known, err)
 		}
-		if p, ok, err := placeOf(item); !ok || err != nil || p != known {
+		if p, ok, err := pointerOf(item); !ok || err != nil || p != known {
 			t.Fatalf("%s is at %v, thought to be at %v: %v", key, p, known, err)
 		}
 	}

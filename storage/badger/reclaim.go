@@ -26,16 +26,16 @@ const leastWaste = 0.5
 
 // upkeep is what the maintainer knows of the files of values.
 type upkeep struct {
-	moving   place // in the file that is emptied
-	counting place // in the file that is counted anew
-	live     int64 // bytes of use found by that so far
-	before   int64 // bytes of no use when it began
-	owed     int64 // bytes to be counted, times recountShare
+	moving   entryAt // in the file that is emptied
+	counting entryAt // in the file that is counted anew
+	live     int64   // bytes of use found by that so far
+	before   int64   // bytes of no use when it began
+	owed     int64   // bytes to be counted, times recountShare
 	retired  []retired
 }
 
-// place is an entry of a file of values.
-type place struct {
+// entryAt is an entry of a file of values.
+type entryAt struct {
 	file uint32 // zero if there is none
 	at   int64
 }
@@ -71,7 +71,7 @@ func (s *store) reclaim(d time.Duration, applied int64) error {
 		if errors.Is(err, values.ErrDamaged) {
 			s.log.Error("a value file is damaged and is left unchanged", "err", err)
 			s.values.Keep(cmp.Or(u.moving.file, u.counting.file))
-			u.moving, u.counting, err = place{}, place{}, nil
+			u.moving, u.counting, err = entryAt{}, entryAt{}, nil
 		}
 		switch {
 		case errors.Is(err, errClosed):
@@ -99,14 +99,14 @@ func (s *store) move() error {
 	if u.moving.at = next; s.values.Ends(u.moving.file, next) {
 		s.values.Retire(u.moving.file)
 		u.retired = append(u.retired, retired{u.moving.file, s.history.Published()})
-		u.moving = place{}
+		u.moving = entryAt{}
 	}
 	return nil
 }
 
 // used returns a snapshot, which the caller discards, and the rows whose values Badger has in the piece of a file at a
 // place, in order and as the snapshot sees them; next is where the next piece begins.
-func (s *store) used(from place) (snap *snapshot, rows []kv.Mutation, next int64, err error) {
+func (s *store) used(from entryAt) (snap *snapshot, rows []kv.Mutation, next int64, err error) {
 	s.applying.Lock() // so that each value that is in a file has a row
 	defer s.applying.Unlock()
 	if snap, err = s.begin(true); err != nil {
@@ -153,7 +153,7 @@ func (s *store) recount() error {
 	u := &s.upkeep
 	if u.counting.file == 0 || u.counting.at == 0 {
 		f := s.values.After(u.counting.file)
-		u.counting, u.live, u.before = place{file: f.Number}, 0, f.Dead
+		u.counting, u.live, u.before = entryAt{file: f.Number}, 0, f.Dead
 		if f.Number == 0 {
 			u.owed = 0
 			return nil
@@ -173,7 +173,7 @@ func (s *store) recount() error {
 
 // eachUsed calls fn with the entries of the piece at a place that Badger refers to. It returns where the next piece
 // begins.
-func (s *store) eachUsed(from place, fn func(e values.Entry)) (next int64, err error) {
+func (s *store) eachUsed(from entryAt, fn func(e values.Entry)) (next int64, err error) {
 	defer caught(&err)
 	now := s.db.NewTransactionAt(math.MaxUint64, false)
 	defer now.Discard()
@@ -185,7 +185,7 @@ func (s *store) eachUsed(from place, fn func(e values.Entry)) (next int64, err e
 		if err != nil {
 			return err
 		}
-		if p, ok, err := placeOf(item); !ok || err != nil || p != e.Place {
+		if p, ok, err := pointerOf(item); !ok || err != nil || p != e.Pointer {
 			return err
 		}
 		fn(e)

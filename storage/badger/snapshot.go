@@ -38,7 +38,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	if value, ok := s.s.hot.get(key, hash, s.mark.Version); ok {
 		return value, nil
 	}
-	if p, ok := s.s.places.find(key, hash, s.mark.Version); ok {
+	if p, ok := s.s.pointers.find(key, hash, s.mark.Version); ok {
 		if value := s.s.values.Find(p, key); value != nil {
 			return value, nil
 		}
@@ -46,9 +46,9 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	item, err := s.txn.Get(key)
 	switch {
 	case err == nil:
-		var at values.Place
+		var at values.Pointer
 		if value, at, err = s.s.load(item, nil); err == nil && at.File != 0 { // the item is ours alone, so its value is as well
-			s.s.places.learn(key, hash, at, item.Version(), s.mark.Version)
+			s.s.pointers.learn(key, hash, at, item.Version(), s.mark.Version)
 		}
 	case errors.Is(err, badger.ErrKeyNotFound):
 		err = nil

@@ -55,7 +55,7 @@ func (s *store) warm(d time.Duration) error {
 		if !ok {
 			return nil
 		}
-		next, err := s.findPlaces(r)
+		next, err := s.findPointers(r)
 		s.warming.goOn(next)
 		if err != nil {
 			return err
@@ -64,8 +64,8 @@ func (s *store) warm(d time.Duration) error {
 	return nil
 }
 
-// findPlaces finds the places of the first values of a range, and returns where the rest of it begins.
-func (s *store) findPlaces(r kv.Range) (next []byte, err error) {
+// findPointers finds the places of the first values of a range, and returns where the rest of it begins.
+func (s *store) findPointers(r kv.Range) (next []byte, err error) {
 	defer caught(&err)
 	s.applying.Lock() // nothing it reads is out of date before it is noted
 	defer s.applying.Unlock()
@@ -76,12 +76,12 @@ func (s *store) findPlaces(r kv.Range) (next []byte, err error) {
 	n := 0
 	for ; c.step(); n++ {
 		item := c.it.Item()
-		p, ok, err := placeOf(item)
+		p, ok, err := pointerOf(item)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			s.places.learn(c.key, s.hot.hash(c.key), p, item.Version(), math.MaxUint64)
+			s.pointers.learn(c.key, s.hot.hash(c.key), p, item.Version(), math.MaxUint64)
 		}
 	}
 	if n < warmPiece || c.err != nil {

@@ -91,7 +91,7 @@ func TestDraftOfKnownContent(t *testing.T) {
 	defer s.Close()
 	data := []byte("content that comes twice")
 	known := FromBytes("n", "", data)
-	at := place(known.Digest)
+	at := contentPath(known.Digest)
 	for i, before := range []string{"", string(data), "dam"} {
 		if before != "" {
 			if err := os.WriteFile(filepath.Join(dir, at), []byte(before), 0o600); err != nil {

@@ -18,8 +18,8 @@ import (
 // folder is content in files named by their digest, two levels of folders deep (ab/cd/abcd…).
 type folder struct{ s *Store }
 
-// place is where in the folder the content of a digest is.
-func place(digest string) string { return path.Join(digest[:2], digest[2:4], digest) }
+// contentPath is where in the folder the content of a digest is.
+func contentPath(digest string) string { return path.Join(digest[:2], digest[2:4], digest) }
 
 // renew makes content look new to collection. An earlier process may have died between
 // naming the file and syncing its folder, so that is done here too.
@@ -31,7 +31,7 @@ func (f folder) renew(ctx context.Context, digest string, size int64) (bool, err
 	case err != nil || found != size:
 		return false, err
 	}
-	at, now := place(digest), time.Now()
+	at, now := contentPath(digest), time.Now()
 	err = f.s.root.Chtimes(at, now, now)
 	if err == nil {
 		err = f.s.dirs.sync(path.Dir(at))
@@ -43,7 +43,7 @@ func (f folder) renew(ctx context.Context, digest string, size int64) (bool, err
 }
 
 func (f folder) take(_ context.Context, b *Blob) error {
-	at := place(b.Digest)
+	at := contentPath(b.Digest)
 	switch c := b.source.(type) {
 	case *spool:
 		if c.store == f.s {
@@ -163,7 +163,7 @@ func (f folder) open(digest string, size int64) (io.ReadSeekCloser, error) {
 }
 
 func (f folder) file(digest string, size int64) (disk.File, error) {
-	file, err := f.s.root.OpenRead(place(digest))
+	file, err := f.s.root.OpenRead(contentPath(digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.s.missing(digest)
 	}
@@ -206,7 +206,7 @@ func (p *passing) Read(b []byte) (int, error) {
 }
 
 func (f folder) find(_ context.Context, digest string) (int64, time.Time, error) {
-	info, err := f.s.root.Stat(place(digest))
+	info, err := f.s.root.Stat(contentPath(digest))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, time.Time{}, fault.NotFound.Errorf("blob %s", digest)
@@ -217,7 +217,7 @@ func (f folder) find(_ context.Context, digest string) (int64, time.Time, error)
 }
 
 func (f folder) remove(_ context.Context, digest string) error {
-	if err := f.s.root.Remove(place(digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.s.root.Remove(contentPath(digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Unavailable.Errorf("blob %s: %w", digest, err)
 	}
 	return nil

@@ -62,13 +62,13 @@ func (r *recent) of(digest string, f disk.File, now time.Time) *checkedBlocks {
 	return c
 }
 
-// has reports whether the block that begins at a place was verified.
+// has reports whether the block that begins at an offset was verified.
 func (c *checkedBlocks) has(at int64) bool {
 	i := at / blockSize
 	return c != nil && c.bits[i/64].Load()&(1<<(i%64)) != 0
 }
 
-// add says that the block that begins at a place was verified.
+// add says that the block that begins at an offset was verified.
 func (c *checkedBlocks) add(at int64) {
 	if i := at / blockSize; c != nil {
 		c.bits[i/64].Or(1 << (i % 64))

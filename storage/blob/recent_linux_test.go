@@ -75,7 +75,7 @@ func TestRecentDamage(t *testing.T) {
 	var got bytes.Buffer
 	err = send(t, b, writer(func(p []byte) (int, error) {
 		if got.Len() == 0 {
-			f, err := s.root.OpenFile(place(b.Digest), os.O_WRONLY, 0)
+			f, err := s.root.OpenFile(contentPath(b.Digest), os.O_WRONLY, 0)
 			if err == nil {
 				_, err = f.WriteAt([]byte{data[at] ^ 1}, at)
 			}

@@ -298,7 +298,7 @@ func TestDamageIsFound(t *testing.T) {
 	defer s.Close()
 	b := FromBytes("n", "", []byte("content"))
 	s.Keep(t.Context(), b)
-	at := place(b.Digest)
+	at := contentPath(b.Digest)
 	file := filepath.Join(dir, at)
 
 	if err := os.WriteFile(file, []byte("c0ntent"), 0o600); err != nil {

@@ -160,7 +160,7 @@ func (k *known) forget(digest string) {
 }
 
 // sumsFile is the name of the file with the checksums of a content.
-func sumsFile(digest string) string { return place(digest) + sumsSuffix }
+func sumsFile(digest string) string { return contentPath(digest) + sumsSuffix }
 
 // findSums returns the checksums of a content as far as they are known, nil if they are not.
 func (s *Store) findSums(digest string, size int64) sums {

@@ -147,7 +147,7 @@ func (v *verified) unreadable(err error) error {
 	return v.s.unreadable(v.digest, err)
 }
 
-// Seek goes to another place.
+// Seek moves to another offset.
 func (v *verified) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

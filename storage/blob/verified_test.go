@@ -49,7 +49,7 @@ func damagings(t *testing.T, fn func(t *testing.T, d *damaging)) {
 			return s
 		}
 		fn(t, &damaging{open(), "folder", func(b *Blob, fn func([]byte) []byte) {
-			change(t, filepath.Join(dir, place(b.Digest)), fn)
+			change(t, filepath.Join(dir, contentPath(b.Digest)), fn)
 		}, open})
 	})
 	for name, cache := range map[string]int64{"bucket": 0, "cache": 1 << 30} {
@@ -251,7 +251,7 @@ func TestFileCutWhileRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := os.Truncate(filepath.Join(s.root.Dir, place(b.Digest)), 2*blockSize); err != nil {
+	if err := os.Truncate(filepath.Join(s.root.Dir, contentPath(b.Digest)), 2*blockSize); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(r); DamageIn(err) == nil || !bytes.Equal(got, data[:2*blockSize]) {

@@ -40,7 +40,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 	}
 	var row password.Row
 	var from password.Origin
-	var seen places
+	var seen sighting
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
 		if row, sum, err = kept(tx, user); err == nil {
 			from, seen, err = origin(tx, user, sum)
@@ -128,7 +128,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		return err
 	}
 	a := password.Of(tx.Repo().Memory()).Attempt(u.Username, old)
-	if err := a.Admit(password.Origin{Place: "signed in"}); err != nil {
+	if err := a.Admit(password.Origin{Source: "signed in"}); err != nil {
 		return err
 	}
 	row, sum, err := kept(tx, u.Username)
@@ -191,6 +191,6 @@ func end(tx *storage.Tx, user string) error {
 func Sweep(ctx context.Context, repo *storage.Repo) error {
 	return errors.Join(
 		Flush(ctx, repo), repo.SweepExpired(ctx, sessions, sessionKept), repo.SweepExpired(ctx, invitations, invitationKept),
-		repo.SweepExpired(ctx, known, placeKept), repo.SweepExpired(ctx, counters, password.LongestCount),
+		repo.SweepExpired(ctx, known, addressKept), repo.SweepExpired(ctx, counters, password.LongestCount),
 	)
 }

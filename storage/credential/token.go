@@ -36,7 +36,7 @@ var (
 
 const maxTokenWord = 200 // bytes of each word that names a program or device
 
-func (d *DeviceToken) place() string { return d.User + "\x00" + d.Application + "\x00" + d.Device }
+func (d *DeviceToken) key() string { return d.User + "\x00" + d.Application + "\x00" + d.Device }
 
 func errToken() error { return fault.Denied.Errorf("the token is not valid") }
 
@@ -55,7 +55,7 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 		return "", err
 	}
 	var token string
-	if ok, err := tx.Secret(tokenOf).Get(d.place(), &token); err != nil || ok {
+	if ok, err := tx.Secret(tokenOf).Get(d.key(), &token); err != nil || ok {
 		return token, err
 	}
 	own, err := Tokens(tx, "")
@@ -71,7 +71,7 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 	storage.NoteChange(tx, "record", "token of "+d.User)
 	return d.Token, cmp.Or(
 		tx.Secret(tokens).Put(secret.Hash(d.Token), d),
-		tx.Secret(tokenOf).Put(d.place(), d.Token),
+		tx.Secret(tokenOf).Put(d.key(), d.Token),
 	)
 }
 
@@ -137,7 +137,7 @@ func RevokeToken(tx *storage.Tx, token string) error {
 }
 
 func dropToken(tx *storage.Tx, d *DeviceToken) error {
-	return cmp.Or(tx.Secret(tokens).Delete(secret.Hash(d.Token)), tx.Secret(tokenOf).Delete(d.place()))
+	return cmp.Or(tx.Secret(tokens).Delete(secret.Hash(d.Token)), tx.Secret(tokenOf).Delete(d.key()))
 }
 
 // endTokens removes the tokens of a user.

@@ -25,8 +25,8 @@ import (
 	"catena/storage/fault"
 )
 
-// Place is where something stands.
-type Place struct {
+// Position is where something stands.
+type Position struct {
 	Layer int
 	File  string
 	Line  int
@@ -35,20 +35,20 @@ type Place struct {
 // Name is a text and where it stands: a reference to another declaration, for example.
 type Name struct {
 	Text string
-	At   Place
+	At   Position
 }
 
 // Keys says what to do with each key that a mapping may have.
 type Keys map[string]func(*yaml.Node)
 
 type mistake struct {
-	at   Place
+	at   Position
 	text string
 }
 
 // Reader reads files and collects mistakes. The zero value is ready.
 type Reader struct {
-	here     Place // of the file that is read
+	here     Position // of the file that is read
 	mistakes []mistake
 }
 
@@ -64,7 +64,7 @@ func (r *Reader) Files(fn func(root *yaml.Node), layers ...fs.FS) error {
 			if ext := path.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" {
 				continue
 			}
-			r.here = Place{Layer: i, File: e.Name(), Line: 1}
+			r.here = Position{Layer: i, File: e.Name(), Line: 1}
 			data, err := ReadFile(layer, e.Name())
 			switch {
 			case fault.Is(err, fault.Invalid):
@@ -121,7 +121,7 @@ func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
 }
 
 // Fail notes a mistake.
-func (r *Reader) Fail(at Place, format string, args ...any) {
+func (r *Reader) Fail(at Position, format string, args ...any) {
 	r.mistakes = append(r.mistakes, mistake{at, fmt.Sprintf(format, args...)})
 }
 
@@ -148,10 +148,10 @@ func (r *Reader) Err() error {
 }
 
 // Return makes a file that was read the one that nodes are of again, for what is read later.
-func (r *Reader) Return(to Place) { r.here = to }
+func (r *Reader) Return(to Position) { r.here = to }
 
-// At is the place of a node of the file that is read.
-func (r *Reader) At(n *yaml.Node) Place { return Place{r.here.Layer, r.here.File, n.Line} }
+// At is the position of a node of the file that is read.
+func (r *Reader) At(n *yaml.Node) Position { return Position{r.here.Layer, r.here.File, n.Line} }
 
 // Folder returns the folder of files that is part of the program.
 func Folder(files embed.FS, name string) fs.FS {
@@ -200,7 +200,7 @@ func (r *Reader) Each(n *yaml.Node, known Keys) {
 }
 
 // Put adds a declaration, or replaces the one of an earlier layer; at tells where one stands.
-func Put[D any](r *Reader, all map[string]*D, key *yaml.Node, at func(*D) Place, d *D) {
+func Put[D any](r *Reader, all map[string]*D, key *yaml.Node, at func(*D) Position, d *D) {
 	if old, ok := all[key.Value]; ok && at(old).Layer == r.here.Layer {
 		r.Fail(r.At(key), "%s: already declared at %s:%d", key.Value, at(old).File, at(old).Line)
 		return

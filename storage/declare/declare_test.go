@@ -15,7 +15,7 @@ import (
 )
 
 type thing struct {
-	at   declare.Place
+	at   declare.Position
 	text string
 }
 
@@ -26,7 +26,7 @@ func load(layers ...fs.FS) (map[string]*thing, error) {
 		r.Pairs(root, func(key, n *yaml.Node) {
 			d := &thing{at: r.At(key)}
 			r.Text(&d.text)(n)
-			declare.Put(r, all, key, func(d *thing) declare.Place { return d.at }, d)
+			declare.Put(r, all, key, func(d *thing) declare.Position { return d.at }, d)
 		})
 	}, layers...)
 	if err == nil {
@@ -48,7 +48,7 @@ func TestLayers(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(all)); strings.Join(got, " ") != "x y z" {
 		t.Errorf("things: %v", got)
 	}
-	if x := *all["x"]; x.text != "own" || x.at != (declare.Place{Layer: 1, File: "a.yaml", Line: 2}) {
+	if x := *all["x"]; x.text != "own" || x.at != (declare.Position{Layer: 1, File: "a.yaml", Line: 2}) {
 		t.Errorf("x: %+v", x)
 	}
 }

@@ -47,7 +47,7 @@ func (r *Reader) Bound(into **float64) func(*yaml.Node) {
 	}
 }
 
-// Word reads a text and its place.
+// Word reads a string and its position.
 func (r *Reader) Word(into *Name) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.Text(&into.Text)(n)
@@ -55,7 +55,7 @@ func (r *Reader) Word(into *Name) func(*yaml.Node) {
 	}
 }
 
-// Words reads a list of texts and their places.
+// Words reads a list of strings and their positions.
 func (r *Reader) Words(into *[]Name) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {

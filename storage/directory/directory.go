@@ -35,7 +35,7 @@ type Entry struct {
 	ID     string
 	Values map[string]any // by field, in the form Coerce returns
 
-	place int // in the declaration
+	index int // in the declaration
 }
 
 // System reports whether lists for people leave the directory out.
@@ -56,10 +56,10 @@ func (d *Directory) Entry(id string) (Entry, bool) {
 	return d.entries[i], true
 }
 
-// Place is where an entry stands in the declaration; those that users added come after all declared ones.
-func (d *Directory) Place(id string) int {
+// Index is where an entry stands in the declaration; those that users added come after all declared ones.
+func (d *Directory) Index(id string) int {
 	if e, ok := d.Entry(id); ok {
-		return e.place
+		return e.index
 	}
 	return len(d.entries)
 }

@@ -40,7 +40,7 @@ func Load(types *schema.Registry, layers ...fs.FS) (*Registry, error) {
 
 type declaration struct {
 	*Directory
-	at, parentAt declare.Place
+	at, parentAt declare.Position
 	schema, id   string
 	rows         *yaml.Node
 }
@@ -70,7 +70,7 @@ func (l *loader) directory(key, n *yaml.Node) {
 	default:
 		l.Fail(d.at, "directory %s: must show users or groups, not %q", d.Name, d.Shows)
 	}
-	declare.Put(&l.Reader, l.declared, key, func(d *declaration) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.declared, key, func(d *declaration) declare.Position { return d.at }, d)
 }
 
 // resolve turns the declarations into a registry.
@@ -139,7 +139,7 @@ func (l *loader) entries(d *declaration) {
 	}
 	l.Return(d.at)
 	l.Pairs(d.rows, func(key, n *yaml.Node) {
-		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}, place: len(d.entries)}
+		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}, index: len(d.entries)}
 		id, err := d.ID.Coerce(key.Value)
 		if err != nil || key.Value == "" {
 			l.Fail(l.At(key), "entry %q: not a valid id", key.Value)

@@ -158,7 +158,7 @@ type file struct {
 	direct bool
 }
 
-// WriteAt writes at a place.
+// WriteAt writes at an offset.
 func (f *file) WriteAt(b []byte, at int64) (int, error) {
 	if f.direct {
 		return writeDirect(f.File, b, at)

@@ -80,12 +80,12 @@ func Keep(tx *storage.Tx, r Run, d Details, l Limits) error {
 
 // makeRoom forgets runs until there is room for one more.
 func makeRoom(tx *storage.Tx, r *Run, l Limits) error {
-	type place struct{ key, id string }
-	var all []place
+	type rowKey struct{ key, id string }
+	var all []rowKey
 	own, oldest, oldestOwn := 0, -1, -1
 	prefix := r.Identity() + "/"
 	for key := range tx.Secret(owners).Scan("", "", false, 0) {
-		at := place{key, key[strings.LastIndexByte(key, '/')+1:]}
+		at := rowKey{key, key[strings.LastIndexByte(key, '/')+1:]}
 		all = append(all, at)
 		i := len(all) - 1
 		if oldest < 0 || at.id < all[oldest].id {

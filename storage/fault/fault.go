@@ -103,7 +103,7 @@ func (k Kind) Errorf(format string, args ...any) *Error {
 // WithCode returns the error with its stable word set.
 func (e *Error) WithCode(code Code) *Error { e.Code = code; return e }
 
-// At returns the error with its place in the caller's input set, both counted from 1.
+// At returns the error with its position in the caller's input set, both counted from 1.
 func (e *Error) At(line, column int) *Error { e.Line, e.Column = line, column; return e }
 
 // In returns the error with the name of the field it is about.
@@ -141,7 +141,7 @@ func Is(err error, k Kind) bool { return err != nil && Of(err) == k }
 // except for damaged content, which somebody has to repair.
 func Shown(err error) bool { return Of(err) != Internal || CodeOf(err) == CodeContentDamaged }
 
-// Wrap puts text in front of an error and keeps its kind, code and place.
+// Wrap puts text in front of an error and keeps its kind, code and position.
 func Wrap(err error, format string, args ...any) *Error {
 	out := &Error{Kind: Of(err), Message: shortened(fmt.Sprintf(format, quoted(args)...)+": "+err.Error(), maxMessage), Err: err}
 	var e *Error

@@ -99,7 +99,7 @@ func checkSecret(ctx context.Context, repo *storage.Repo, g Grant) error {
 		return err
 	}
 	at := password.ClientOf(ctx).Address
-	if err := a.Admit(password.Origin{Place: at, Address: at}); err != nil {
+	if err := a.Admit(password.Origin{Source: at, Address: at}); err != nil {
 		return err
 	}
 	if len(g.Secret) > password.MaxLength {

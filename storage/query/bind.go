@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Bind returns the query with a value in the place of every parameter: args in the order
+// Bind returns the query with a value in place of every parameter: args in the order
 // of the text, named by name. A list stands for several values of IN. Values are never
 // read as query text. Too few or too many args, or a name without a value, are Invalid.
 func (s *Select) Bind(args []any, named map[string]any) (*Select, error) {

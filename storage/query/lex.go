@@ -36,9 +36,9 @@ type lexer struct {
 	last Pos // and the place
 }
 
-// place turns an offset into line and column, the column in characters. It goes on from
+// posAt turns an offset into line and column, the column in characters. It goes on from
 // the last place asked for, since long queries have thousands.
-func (l *lexer) place(at int) Pos {
+func (l *lexer) posAt(at int) Pos {
 	if l.last.Line == 0 || at < l.seen {
 		l.seen, l.last = 0, Pos{1, 1}
 	}
@@ -53,7 +53,7 @@ func (l *lexer) place(at int) Pos {
 }
 
 func (l *lexer) bad(at int, format string, args ...any) error {
-	p := l.place(at)
+	p := l.posAt(at)
 	args = append([]any{p.Line, p.Column}, args...)
 	return fault.Invalid.Errorf("query: line %d, column %d: "+format, args...).At(p.Line, p.Column)
 }

@@ -107,7 +107,7 @@ func (p *parser) needMark(m string) error {
 	return err
 }
 
-func (p *parser) here() Pos { return p.place(p.tok.at) }
+func (p *parser) here() Pos { return p.posAt(p.tok.at) }
 
 // expected says what should stand where the token is, and which keyword may be meant.
 func (p *parser) expected(what string) error {

@@ -30,7 +30,7 @@ const (
 	MaxTerms      = 500      // words and phrases of a fulltext search
 )
 
-// Pos is a place in the query's text, counted from 1; zero in what was not parsed.
+// Pos is a position in the query's text, counted from 1; zero in what was not parsed.
 type Pos struct{ Line, Column int }
 
 // Select is a parsed query. A value of it is shared by everyone who runs the same text:
@@ -116,7 +116,7 @@ type Day struct{ time.Time }
 // Now is the instant of the query moved by a period.
 type Now struct{ Period Period }
 
-// Param is a place for a value: ? in the order of the text, or :name.
+// Param is a placeholder for a value: ? in the order of the text, or :name.
 type Param struct {
 	Index int // from 0
 	Name  string

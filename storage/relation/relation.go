@@ -243,7 +243,7 @@ func verifyRow(t *storage.Tx, key []byte, add func(format string, args ...any)) 
 		b, err := kvOf(t).Get(key)
 		return err == nil && b != nil
 	}
-	if !has(layout.PlaceKey(id)) {
+	if !has(layout.NodeKey(id)) {
 		add("document %s: has a relation but no location", id)
 	}
 	if !has(relationKey(relationFrom+relationTo-side, other, predicate, id)) {

@@ -87,11 +87,11 @@ func (f *Field) coerceList(v any, at string) (any, error) {
 	item := f.Item()
 	out := make([]any, 0, len(items))
 	for _, raw := range items {
-		place := at
+		xpath := at
 		if f.Kind == Complex {
-			place = at + "/" + strconv.Itoa(len(out))
+			xpath = at + "/" + strconv.Itoa(len(out))
 		}
-		c, err := item.coerce(raw, place)
+		c, err := item.coerce(raw, xpath)
 		if err != nil {
 			return nil, err
 		}
@@ -455,12 +455,12 @@ func (f *Field) toComplex(v any, at string) (any, error) {
 	}
 	out := make(map[string]any, len(m))
 	for name, raw := range m {
-		place := at + "/" + name
+		xpath := at + "/" + name
 		sub := f.Sub(name)
 		if sub == nil {
-			return nil, fault.Invalid.Errorf("property %s: no such property%s", place, f.perhaps(name)).In(place)
+			return nil, fault.Invalid.Errorf("property %s: no such property%s", xpath, f.perhaps(name)).In(xpath)
 		}
-		c, err := sub.coerce(raw, place)
+		c, err := sub.coerce(raw, xpath)
 		if err != nil {
 			return nil, err
 		}

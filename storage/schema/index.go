@@ -54,7 +54,7 @@ const (
 // indexDecl is an index as it is written.
 type indexDecl struct {
 	columns, include []declare.Name
-	at               declare.Place
+	at               declare.Position
 }
 
 // indexes reads the indexes of a schema or a type: lists of columns, or mappings with columns and include.

@@ -84,11 +84,11 @@ func (e *encoder) complex(f *Field, v map[string]any, at string) {
 		}
 		e.dst = AppendString(e.dst, sub.Name)
 		e.dst = append(e.dst, ':')
-		place := at
+		xpath := at
 		if e.more != nil && sub.Kind >= Blob {
-			place = at + "/" + sub.Name
+			xpath = at + "/" + sub.Name
 		}
-		e.field(sub, v[sub.Name], place)
+		e.field(sub, v[sub.Name], xpath)
 	}
 	e.dst = append(e.dst, '}')
 }

@@ -54,16 +54,16 @@ type (
 	schemaDecl struct {
 		*Schema
 		indexes []indexDecl
-		at      declare.Place
+		at      declare.Position
 	}
 	facetDecl struct {
 		*Facet
 		schemas []declare.Name
-		at      declare.Place
+		at      declare.Position
 	}
 	lifeCycleDecl struct {
 		*LifeCycle
-		at declare.Place
+		at declare.Position
 	}
 	typeDecl struct {
 		*Type
@@ -71,7 +71,7 @@ type (
 		schemas, facets, subTypes []declare.Name
 		prefetch                  []declare.Name
 		indexes                   []indexDecl
-		at                        declare.Place
+		at                        declare.Position
 		done, busy                bool
 	}
 )

@@ -23,7 +23,7 @@ func (r *Registry) Metadata(name string) (*MetadataMapping, bool) {
 
 type metadataDecl struct {
 	*MetadataMapping
-	at         declare.Place
+	at         declare.Position
 	properties []declare.Name
 }
 
@@ -40,7 +40,7 @@ func (l *loader) metadataMapping(key, n *yaml.Node) {
 			})
 		},
 	})
-	declare.Put(&l.Reader, l.metadata, key, func(d *metadataDecl) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.metadata, key, func(d *metadataDecl) declare.Position { return d.at }, d)
 }
 
 // resolveMetadata checks the properties that mappings name.

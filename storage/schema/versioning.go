@@ -62,7 +62,7 @@ func (r *Registry) Versioning(t *Type, schemas []*Schema, m Moment) *VersioningR
 
 type versioningDecl struct {
 	*VersioningRule
-	at             declare.Place
+	at             declare.Position
 	types, schemas []declare.Name
 }
 
@@ -82,7 +82,7 @@ func (l *loader) versioningRule(key, n *yaml.Node) {
 		l.Fail(d.at, "versioning %s: increment %q: must be none, minor or major", d.Name, increment)
 	}
 	d.Moment, d.Increment = Moment(max(at, 0)), Increment(max(by, 0))
-	declare.Put(&l.Reader, l.versioning, key, func(d *versioningDecl) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.versioning, key, func(d *versioningDecl) declare.Position { return d.at }, d)
 }
 
 // resolveVersioning checks the names in the rules and puts the rules in order.

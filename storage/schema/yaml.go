@@ -65,7 +65,7 @@ func (l *loader) schema(key, n *yaml.Node) {
 	if fields != nil {
 		d.Fields = ReadFields(&l.Reader, fields, d.Space()+":")
 	}
-	declare.Put(&l.Reader, l.schemas, key, func(d *schemaDecl) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.schemas, key, func(d *schemaDecl) declare.Position { return d.at }, d)
 }
 
 func (l fieldReader) fields(n *yaml.Node, before string, depth int) (out []*Field) {
@@ -167,7 +167,7 @@ func (l fieldReader) complete(f *Field, key *yaml.Node, pattern string, value *y
 func (l *loader) facet(key, n *yaml.Node) {
 	d := &facetDecl{Facet: &Facet{Name: key.Value}, at: l.At(key)}
 	l.Each(n, declare.Keys{"label": l.Text(&d.Label), "schemas": l.Words(&d.schemas)})
-	declare.Put(&l.Reader, l.facets, key, func(d *facetDecl) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.facets, key, func(d *facetDecl) declare.Position { return d.at }, d)
 }
 
 func (l *loader) lifeCycle(key, n *yaml.Node) {
@@ -193,7 +193,7 @@ func (l *loader) lifeCycle(key, n *yaml.Node) {
 			}
 		}
 	}
-	declare.Put(&l.Reader, l.lifeCycles, key, func(d *lifeCycleDecl) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.lifeCycles, key, func(d *lifeCycleDecl) declare.Position { return d.at }, d)
 }
 
 func (l *loader) docType(key, n *yaml.Node) {
@@ -204,5 +204,5 @@ func (l *loader) docType(key, n *yaml.Node) {
 		"indexes": l.indexes(&d.indexes),
 	})
 	d.Parent = d.parent.Text
-	declare.Put(&l.Reader, l.types, key, func(d *typeDecl) declare.Place { return d.at }, d)
+	declare.Put(&l.Reader, l.types, key, func(d *typeDecl) declare.Position { return d.at }, d)
 }

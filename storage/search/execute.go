@@ -53,8 +53,8 @@ func (t planner) loadCandidates(hits []candidate) (storage.Docs, error) {
 			continue
 		}
 		keys = append(keys, layout.RecordKey(hits[i].id))
-		if hits[i].Bits&layout.HasPlace == 0 {
-			keys = append(keys, layout.PlaceKey(hits[i].id))
+		if hits[i].Bits&layout.HasNode == 0 {
+			keys = append(keys, layout.NodeKey(hits[i].id))
 		}
 	}
 	rows, err := t.kv().GetMany(keys)
@@ -68,7 +68,7 @@ func (t planner) loadCandidates(hits []candidate) (storage.Docs, error) {
 		if d == nil {
 			rec := rows[0]
 			rows = rows[1:]
-			if h.Bits&layout.HasPlace != 0 {
+			if h.Bits&layout.HasNode != 0 {
 				d, err = t.in().Covered(h.id, &h.Cover, rec)
 			} else {
 				d, err = t.in().Assemble(h.id, rows[0], rec)

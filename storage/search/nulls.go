@@ -111,7 +111,7 @@ func compareIDs(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // everyID offers all documents in the order of their ids.
 func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
-	rng := kv.Prefix([]byte{layout.PlaceSpace})
+	rng := kv.Prefix([]byte{layout.NodeSpace})
 	rng.KeysOnly = true
 	if !clampRange(&rng, reverse, after) {
 		return nil

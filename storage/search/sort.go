@@ -145,7 +145,7 @@ func (r *scan) rowAt(key []byte) ([]byte, error) {
 	}
 	switch {
 	case r.path.primary:
-		return layout.PlaceKey(layout.IDAtEnd(id)), nil
+		return layout.NodeKey(layout.IDAtEnd(id)), nil
 	case r.path.ids != nil:
 		return id, nil
 	case r.path.parent != nil:

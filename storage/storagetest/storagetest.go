@@ -69,8 +69,8 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	return repo
 }
 
-// Beside opens a further repository of the same store.
-func Beside(t testing.TB, first *storage.Repo, name string) *storage.Repo {
+// Sibling opens a further repository of the same store.
+func Sibling(t testing.TB, first *storage.Repo, name string) *storage.Repo {
 	t.Helper()
 	c := storage.Config{Name: name, First: first, Types: first.Types(), Log: slog.New(slog.DiscardHandler), PDFText: pdfText}
 	repo, err := storage.Open(context.Background(), c, "")

@@ -16,7 +16,7 @@ type shelf struct {
 
 func shelfOf(tx *storage.Tx) (at string, s *shelf, err error) {
 	s = &shelf{Lists: map[string][]string{}, Documents: ByName{}}
-	if at, err = place(tx); err == nil {
+	if at, err = keyPrefix(tx); err == nil {
 		_, err = tx.Secret(shelves).Get(at, s)
 	}
 	return at, s, err

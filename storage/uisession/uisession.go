@@ -98,8 +98,8 @@ var (
 
 var names = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// place begins the keys of a user's rows in a repository.
-func place(tx *storage.Tx) (string, error) {
+// keyPrefix begins the keys of a user's rows in a repository.
+func keyPrefix(tx *storage.Tx) (string, error) {
 	as := tx.Principal()
 	if as.Name == "" || as.System || as.Name == storage.Guest().Name {
 		return "", storage.ErrNobody
@@ -109,7 +109,7 @@ func place(tx *storage.Tx) (string, error) {
 
 // Of returns a session of the principal's.
 func Of(tx *storage.Tx, id string) (*Session, error) {
-	at, err := place(tx)
+	at, err := keyPrefix(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Of(tx *storage.Tx, id string) (*Session, error) {
 
 // All returns the sessions of the principal.
 func All(tx *storage.Tx) ([]*Session, error) {
-	at, err := place(tx)
+	at, err := keyPrefix(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func Open(tx *storage.Tx, id string) (*Session, error) {
 
 // Keep writes the session, which from then on lives its whole time again.
 func (s *Session) Keep(tx *storage.Tx) error {
-	at, err := place(tx)
+	at, err := keyPrefix(tx)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func put(tx *storage.Tx, table row.Secret, key, what string, v any) error {
 
 // Drop ends a session of the principal's, which may be over.
 func Drop(tx *storage.Tx, id string) error {
-	at, err := place(tx)
+	at, err := keyPrefix(tx)
 	if err != nil || !names.MatchString(id) {
 		return err
 	}
@@ -214,7 +214,7 @@ func drop(tx *storage.Tx, key string) error {
 	return cmp.Or(s.release(tx), tx.Secret(sessions).Delete(key))
 }
 
-// Hold has the session offer a file for download, in the place of the one before.
+// Hold has the session offer a file for download, in place of the one before.
 func (s *Session) Hold(tx *storage.Tx, b *storage.Blob) error {
 	if err := s.release(tx); err != nil {
 		return err

@@ -76,7 +76,7 @@ func (p Part) growable(size int64) bool {
 // takeChunk writes a chunk where it belongs; nil if its offset cannot be known yet.
 func takeChunk(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (*storage.Blob, func(), error) {
 	nothing := func() {}
-	g, f, err := place(ctx, r, as, in)
+	g, f, err := growingFile(ctx, r, as, in)
 	if g == nil || err != nil {
 		return nil, nothing, err
 	}
@@ -124,9 +124,9 @@ func (g *grown) keep(ctx context.Context, r *storage.Repo, as *storage.Principal
 	return r.Blobs().Keep(ctx, whole)
 }
 
-// place finds the file that a chunk may be written to, which the caller uses until
+// growingFile finds the file that a chunk may be written to, which the caller uses until
 // it leaves; nil if there is none.
-func place(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (*grown, disk.File, error) {
+func growingFile(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (*grown, disk.File, error) {
 	key := fileKey(in.Batch, in.Part.Index)
 	for range 2 {
 		g := growingIn(r).enter(key)

@@ -57,7 +57,7 @@ func TestUploadsEnd(t *testing.T) {
 	if err := put(second, "901", upload.Part{Index: 1}); !fault.Is(err, fault.Limit) {
 		t.Errorf("more bytes than allowed: %v", err)
 	}
-	must(put(first, "12", upload.Part{})) // in the place of five bytes
+	must(put(first, "12", upload.Part{})) // in place of five bytes
 	must(put(second, "901", upload.Part{Index: 1}))
 	digests := []string{digest("12"), digest("678"), digest("901")}
 	there := func() (n int) {

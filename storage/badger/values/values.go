@@ -59,29 +59,29 @@ const OwnerPrefix = "EPOCH-"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Place is where a value is.
-type Place struct {
+// Pointer is where a value is.
+type Pointer struct {
 	File uint32
 	At   uint32 // of its entry
 	Size uint32 // of the value, in bytes
 }
 
-// PlaceSize is the length of a place in bytes.
-const PlaceSize = 12
+// PointerSize is the length of an encoded pointer in bytes.
+const PointerSize = 12
 
-// Append adds the bytes of a place to b.
-func (p Place) Append(b []byte) []byte {
+// Append adds the encoded pointer to b.
+func (p Pointer) Append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, p.File)
 	b = binary.BigEndian.AppendUint32(b, p.At)
 	return binary.BigEndian.AppendUint32(b, p.Size)
 }
 
-// ParsePlace reads what Append wrote.
-func ParsePlace(b []byte) (p Place, ok bool) {
-	if len(b) != PlaceSize {
+// ParsePointer reads what Append wrote.
+func ParsePointer(b []byte) (p Pointer, ok bool) {
+	if len(b) != PointerSize {
 		return p, false
 	}
-	return Place{binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])}, true
+	return Pointer{binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])}, true
 }
 
 // File describes one file.
@@ -252,13 +252,13 @@ func (f *Files) path(number uint32) string {
 }
 
 // Add takes a value, which can be read after Flush.
-func (f *Files) Add(key, value []byte) (Place, error) {
+func (f *Files) Add(key, value []byte) (Pointer, error) {
 	if f.out == nil || f.at+int64(len(f.buf)) >= max(f.end, f.Smallest) {
 		if err := f.rotate(); err != nil {
-			return Place{}, err
+			return Pointer{}, err
 		}
 	}
-	p := Place{File: f.out.number, At: uint32(f.at) + uint32(len(f.buf)), Size: uint32(len(value))}
+	p := Pointer{File: f.out.number, At: uint32(f.at) + uint32(len(f.buf)), Size: uint32(len(value))}
 	start := len(f.buf)
 	f.buf = binary.BigEndian.AppendUint32(f.buf, entryMagic)
 	f.buf = append(f.buf, 0, 0, 0, 0)
@@ -326,7 +326,7 @@ func (f *Files) file(number uint32) *file {
 }
 
 // Read fills b, which is as long as the value of a key, with it.
-func (f *Files) Read(p Place, key, b []byte) error {
+func (f *Files) Read(p Pointer, key, b []byte) error {
 	one := f.file(p.File)
 	if one == nil {
 		return fmt.Errorf("value of %q: %s is missing: %w", key, f.path(p.File), ErrDamaged)
@@ -337,8 +337,8 @@ func (f *Files) Read(p Place, key, b []byte) error {
 	return nil
 }
 
-// Find returns the value of a key that is thought to be at a place, nil if it is not there.
-func (f *Files) Find(p Place, key []byte) []byte {
+// Find returns the value of a key that is thought to be at a pointer, nil if it is not there.
+func (f *Files) Find(p Pointer, key []byte) []byte {
 	one := f.file(p.File)
 	if one == nil {
 		return nil

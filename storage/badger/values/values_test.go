@@ -26,7 +26,7 @@ func open(t *testing.T, dir string, known ...File) *Files {
 }
 
 // written adds n values, each in a flush of its own, and returns where they are.
-func written(t *testing.T, f *Files, from, n int) (places []Place) {
+func written(t *testing.T, f *Files, from, n int) (places []Pointer) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
 		p, err := f.Add(key(i), value(i))
@@ -44,7 +44,7 @@ func written(t *testing.T, f *Files, from, n int) (places []Place) {
 func key(i int) []byte   { return fmt.Appendf(nil, "key/%d", i) }
 func value(i int) []byte { return bytes.Repeat(key(i), 1+i*i%300) }
 
-func checkValues(t *testing.T, f *Files, places []Place) {
+func checkValues(t *testing.T, f *Files, places []Pointer) {
 	t.Helper()
 	for i, p := range places {
 		b := make([]byte, p.Size)
@@ -119,17 +119,17 @@ func TestReopened(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	want := Place{File: 7, At: 1 << 31, Size: 9}
-	if got, ok := ParsePlace(want.Append(nil)); !ok || got != want {
+	want := Pointer{File: 7, At: 1 << 31, Size: 9}
+	if got, ok := ParsePointer(want.Append(nil)); !ok || got != want {
 		t.Errorf("%+v %v", got, ok)
 	}
-	if _, ok := ParsePlace(want.Append([]byte{0})); ok {
+	if _, ok := ParsePointer(want.Append([]byte{0})); ok {
 		t.Error("thirteen bytes are a place")
 	}
 }
 
 // oneFile is a synced file of n values.
-func oneFile(t *testing.T, n int) (places []Place, known []File, content []byte) {
+func oneFile(t *testing.T, n int) (places []Pointer, known []File, content []byte) {
 	t.Helper()
 	f := open(t, t.TempDir())
 	places = written(t, f, 0, n)

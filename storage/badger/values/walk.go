@@ -12,7 +12,7 @@ import (
 
 // Entry is a value and whose it is.
 type Entry struct {
-	Place
+	Pointer
 	Key, Value []byte // valid until the next entry
 }
 
@@ -24,7 +24,7 @@ func entrySize(key int, value uint32) int64 { return entryHeader + int64(key) + 
 // walkBuffer is how much of a file is read at once.
 const walkBuffer = 256 << 10
 
-// Walk calls fn with the entries of a file that begin at a place or after it, and before
+// Walk calls fn with the entries of a file that begin at an offset or after it, and before
 // another, and returns where the next one begins: at the end of the file that is its
 // size. Where there is no whole entry it ends with ErrDamaged.
 func (f *Files) Walk(number uint32, from, to int64, fn func(Entry) error) (next int64, err error) {
@@ -35,7 +35,7 @@ func (f *Files) Walk(number uint32, from, to int64, fn func(Entry) error) (next 
 	return walk(one, max(from, fileHeader), to, one.size.Load(), fn)
 }
 
-// Check reads those entries of a file that List gave which begin at a place or after it,
+// Check reads those entries of a file that List gave which begin at an offset or after it,
 // and before another, and returns where the next one begins. A file that was removed has
 // none.
 func (f *Files) Check(of File, from, to int64) (next int64, err error) {
@@ -101,7 +101,7 @@ func parse(b []byte) (e Entry, n int, err error) {
 	return e, n, nil
 }
 
-// another reports whether a whole entry begins anywhere from a place on.
+// another reports whether a whole entry begins anywhere at or after an offset.
 func another(r io.ReaderAt, at, size int64) (bool, error) {
 	magic := binary.BigEndian.AppendUint32(nil, entryMagic)
 	buf := make([]byte, walkBuffer)
@@ -127,7 +127,7 @@ func another(r io.ReaderAt, at, size int64) (bool, error) {
 	return false, nil
 }
 
-// whole reports whether a whole entry begins at a place.
+// whole reports whether a whole entry begins at an offset.
 func whole(r io.ReaderAt, at, size int64) (bool, error) {
 	b := make([]byte, min(entryHeader, size-at))
 	for {

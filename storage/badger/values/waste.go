@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// Dead says that nothing refers to the value of a key at a place any more.
-func (f *Files) Dead(p Place, key []byte) {
+// Dead says that nothing refers to the value of a key at a pointer any longer.
+func (f *Files) Dead(p Pointer, key []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one := f.files[p.File]; one != nil {
@@ -96,7 +96,7 @@ func (f *Files) Counted(number uint32, live, before int64) {
 	}
 }
 
-// Ends reports whether a file ends at a place.
+// Ends reports whether a file ends at an offset.
 func (f *Files) Ends(number uint32, at int64) bool { return at >= f.file(number).size.Load() }
 
 // Retire says that nothing in a file is of use once those who read are done.

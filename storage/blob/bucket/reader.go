@@ -45,7 +45,7 @@ func (b *Bucket) Reader(ctx context.Context, name string, size int64) Reader {
 // Expect says that n bytes will be read from where the reader is, so that they are asked for at once.
 func (r *reader) Expect(n int64) { r.end = r.at + n }
 
-// Seek goes to another place.
+// Seek moves to another offset.
 func (r *reader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

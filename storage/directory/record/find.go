@@ -77,7 +77,7 @@ func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool)
 		if len(q.Sort) == 0 {
 			x, _ := a.Values["ordering"].(int64)
 			y, _ := b.Values["ordering"].(int64)
-			if order := cmp.Or(cmp.Compare(x, y), cmp.Compare(d.Place(a.ID), d.Place(b.ID))); order != 0 {
+			if order := cmp.Or(cmp.Compare(x, y), cmp.Compare(d.Index(a.ID), d.Index(b.ID))); order != 0 {
 				return order
 			}
 		}

@@ -88,7 +88,7 @@ func (f *file) Seek(offset int64, whence int) (int64, error) { return f.raw.Seek
 // Read reads.
 func (f *file) Read(b []byte) (int, error) { return f.read(b, f.raw.Read) }
 
-// ReadAt reads at a place.
+// ReadAt reads at an offset.
 func (f *file) ReadAt(b []byte, at int64) (int, error) {
 	return f.read(b, func(b []byte) (int, error) { return f.raw.ReadAt(b, at) })
 }
@@ -123,7 +123,7 @@ func (f *file) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteAt writes at a place.
+// WriteAt writes at an offset.
 func (f *file) WriteAt(b []byte, at int64) (int, error) {
 	v := f.fs.enter(Write, f.Name())
 	defer f.fs.mu.Unlock()

@@ -60,7 +60,7 @@ const (
 	HasFacets             // the document has facets of its own
 	HasText               // the indexed text follows, which is not what the key holds
 	IsPart                // the key does not hold all of the value
-	HasPlace              // position and name follow, so that the row of the tree need not be read
+	HasNode               // position and name follow, so that the row of the tree need not be read
 )
 
 // Cover is the value of an index row: what filters, permissions and counts need.
@@ -89,7 +89,7 @@ func (c *Cover) Parse(n *Dictionary, b []byte) error {
 	}
 	c.Type, c.State = n.Read(&in), n.Read(&in)
 	c.Position, c.Name = 0, nil
-	if c.Bits&HasPlace != 0 {
+	if c.Bits&HasNode != 0 {
 		if b := in.Take(8); b != nil {
 			c.Position = int64(binary.BigEndian.Uint64(b))
 		}
@@ -161,7 +161,7 @@ func (x *IndexRows) Add(index string, row []byte, text string, bits byte) {
 	if SlimIndexes[index] {
 		cover = x.slim
 	}
-	if i := x.place(row); i >= 0 { // items of a list that differ in case only
+	if i := x.index(row); i >= 0 { // items of a list that differ in case only
 		row = append(kv.AppendRow(row[:0], row), cover...)
 		row[size+kv.RowGap+1] |= IsPart
 		x.Rows[i].Row = row
@@ -181,8 +181,8 @@ func (x *IndexRows) Add(index string, row []byte, text string, bits byte) {
 // manyRows is how many rows are compared one by one.
 const manyRows = 64
 
-// place returns where a row with a key is, -1 if there is none.
-func (x *IndexRows) place(key []byte) int {
+// index returns where a row with a key is, -1 if there is none.
+func (x *IndexRows) index(key []byte) int {
 	if len(x.Rows) < manyRows {
 		return slices.IndexFunc(x.Rows, func(r IndexRow) bool { return bytes.Equal(r.Key(), key) })
 	}
@@ -250,7 +250,7 @@ func AppendValue(dst []byte, v any) ([]byte, bool) {
 
 // Find returns the value of the row with a key, nil if there is none.
 func (x *IndexRows) Find(key []byte) []byte {
-	if i := x.place(key); i >= 0 {
+	if i := x.index(key); i >= 0 {
 		return x.Rows[i].Value()
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // older rows of the next, which are written again when it is merged.
 //
 //	D id                        the document's record
-//	t id                        its place: parent, name, position, flags, own access list
+//	t id                        the tree row: parent, name, position, flags, own access list
 //	c 1 parent name             flags, id: children by name
 //	c 2 parent position id      flags, access list, type: children in order
 //	p 1 acl                     the entries of an access list, by content hash
@@ -49,7 +49,7 @@ import (
 //	m name                      the root's id, the epoch of the tree, the numbers of names
 const (
 	RecordSpace   = 'D'
-	PlaceSpace    = 't'
+	NodeSpace     = 't'
 	ChildSpace    = 'c'
 	AccessSpace   = 'p'
 	IndexSpace    = 'x'
@@ -148,8 +148,8 @@ func unhex(c byte) byte {
 // RecordKey is the key of the record of a document.
 func RecordKey(id ID) []byte { return idKey(RecordSpace, id) }
 
-// PlaceKey is the key of the place of a document.
-func PlaceKey(id ID) []byte { return idKey(PlaceSpace, id) }
+// NodeKey is the key of the tree row of a document: its parent, name and position.
+func NodeKey(id ID) []byte { return idKey(NodeSpace, id) }
 
 // GoneKey is the key of a deleted folder whose content is not yet removed.
 func GoneKey(id ID) []byte { return idKey(GoneSpace, id) }

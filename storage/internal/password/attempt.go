@@ -10,7 +10,7 @@ import (
 
 // Origin says where an attempt comes from.
 type Origin struct {
-	Place    string // that failures are counted for together with the name: an address, or a device
+	Source   string // that failures are counted for together with the name: an address, or a device
 	Address  string // that failures are counted for over all names; "": of a place that is known
 	Stranger bool   // whether the attempt also counts with those of all others whom the user does not know
 }
@@ -90,7 +90,7 @@ func (a *Attempt) Admit(from Origin) error {
 // Wait is Admit that returns how long to wait, 0 if the attempt is admitted.
 func (a *Attempt) Wait(from Origin) time.Duration {
 	c, now := a.c, a.c.clock()
-	a.uses = append(a.uses, use{c.key("place", a.who, from.Place), a.here})
+	a.uses = append(a.uses, use{c.key("place", a.who, from.Source), a.here})
 	alarms := []*Alarm{{Name: a.who}}
 	if from.Stranger {
 		a.uses = append(a.uses, use{c.key("name", a.who), a.anywhere})

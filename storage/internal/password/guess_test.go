@@ -38,7 +38,7 @@ func guessFrom(t *testing.T, c *password.Checker, address, kept, text string, lo
 	if _, ok, err := a.Known(t.Context()); ok || err != nil {
 		return ok
 	}
-	if a.Wait(password.Origin{Place: address, Address: address, Stranger: true}) > 0 {
+	if a.Wait(password.Origin{Source: address, Address: address, Stranger: true}) > 0 {
 		return false
 	}
 	ok, err := a.Matches(t.Context(), kept, text)
@@ -135,7 +135,7 @@ func TestOneCheck(t *testing.T) {
 			case err != nil:
 				left.Add(1)
 			case ok:
-			case a.Admit(password.Origin{Place: "192.0.2.1", Address: "192.0.2.1", Stranger: true}) != nil:
+			case a.Admit(password.Origin{Source: "192.0.2.1", Address: "192.0.2.1", Stranger: true}) != nil:
 				refused.Add(1)
 			default:
 				if checks.Add(1) == 1 {

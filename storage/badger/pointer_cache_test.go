@@ -18,14 +18,14 @@ func TestPlaces(t *testing.T) {
 	key := []byte("k")
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, tags := range []int{4, 40, 4000} {
-		var p places
+		var p pointerCache
 		model := map[uint64]spot{}
 		for step := range 8000 {
 			hash := uint64(r.IntN(tags)) * (math.MaxUint32 / uint64(tags))
 			if step%3 == 0 {
 				hash = math.MaxUint32 - uint64(r.IntN(tags))
 			}
-			at := values.Place{File: 1 + r.Uint32N(3), At: r.Uint32(), Size: r.Uint32()}
+			at := values.Pointer{File: 1 + r.Uint32N(3), At: r.Uint32(), Size: r.Uint32()}
 			version := r.Uint64N(100)
 			switch r.IntN(4) {
 			case 0:
@@ -34,18 +34,18 @@ func TestPlaces(t *testing.T) {
 			case 1:
 				p.learn(key, hash, at, version, math.MaxUint64)
 				if old, ok := model[hash]; !ok || old.version < version {
-					model[hash] = spot{Place: at, version: version}
+					model[hash] = spot{Pointer: at, version: version}
 				}
 			default:
 				p.put(key, hash, at, version)
-				model[hash] = spot{Place: at, version: version}
+				model[hash] = spot{Pointer: at, version: version}
 			}
 			if step%197 > 0 {
 				continue
 			}
 			for hash, want := range model {
-				if got, ok := p.find(key, hash, want.version); !ok || got != want.Place {
-					t.Fatalf("%d tags, step %d: %d is at %v %v, want %v", tags, step, hash, got, ok, want.Place)
+				if got, ok := p.find(key, hash, want.version); !ok || got != want.Pointer {
+					t.Fatalf("%d tags, step %d: %d is at %v %v, want %v", tags, step, hash, got, ok, want.Pointer)
 				}
 				if want.version > 0 {
 					if _, ok := p.find(key, hash, want.version-1); ok {
@@ -62,12 +62,12 @@ func TestPlaces(t *testing.T) {
 
 // TestPlacesBound puts more places into a shard than it holds: some are forgotten, none is wrong.
 func TestPlacesBound(t *testing.T) {
-	const most = mostPlaces / placeShards
-	var p places
+	const most = mostPointers / pointerShards
+	var p pointerCache
 	key := []byte("k")
 	r := rand.New(rand.NewPCG(1, 0))
 	hashes := make([]uint64, 3*most)
-	place := func(i int) values.Place { return values.Place{File: 1, At: uint32(i)} }
+	place := func(i int) values.Pointer { return values.Pointer{File: 1, At: uint32(i)} }
 	for i := range hashes {
 		hashes[i] = uint64(r.Uint32())
 		p.put(key, hashes[i], place(i), 1)
@@ -114,7 +114,7 @@ func TestWarm(t *testing.T) {
 	defer s.Close()
 	known := func() (c int) {
 		for i := range n {
-			if _, ok := s.places.find(key(i), s.hot.hash(key(i)), math.MaxUint64); ok {
+			if _, ok := s.pointers.find(key(i), s.hot.hash(key(i)), math.MaxUint64); ok {
 				c++
 			}
 		}
@@ -133,10 +133,10 @@ func TestWarm(t *testing.T) {
 	if c := known(); c != n-n/6 {
 		t.Errorf("%d places are known, want %d", c, n-n/6)
 	}
-	other, _ := s.places.find(key(0), s.hot.hash(key(0)), math.MaxUint64)
-	s.places.put(key(1), s.hot.hash(key(1)), other, 0)
-	s.places.put(key(2), s.hot.hash(key(2)), values.Place{File: 99, Size: 5}, 0)
-	s.places.put(key(3), s.hot.hash(key(3)), values.Place{File: other.File, At: math.MaxUint32, Size: math.MaxUint32}, 0)
+	other, _ := s.pointers.find(key(0), s.hot.hash(key(0)), math.MaxUint64)
+	s.pointers.put(key(1), s.hot.hash(key(1)), other, 0)
+	s.pointers.put(key(2), s.hot.hash(key(2)), values.Pointer{File: 99, Size: 5}, 0)
+	s.pointers.put(key(3), s.hot.hash(key(3)), values.Pointer{File: other.File, At: math.MaxUint32, Size: math.MaxUint32}, 0)
 	if err := kv.New(s, kv.Options{}).View(ctx, func(tx *kv.Tx) error {
 		for i := range n {
 			if got, err := tx.Get(key(i)); err != nil || !bytes.Equal(got, value(i)) {

@@ -15,15 +15,15 @@ import (
 	"catena/storage"
 )
 
-// Looks is what a deck looks like, without its HTML and without who made it.
-func Looks(d *storage.Doc) render.Deck {
-	out := looks(d)
+// Appearance is what a deck looks like, without its HTML and without who made it.
+func Appearance(d *storage.Doc) render.Deck {
+	out := appearance(d)
 	out.CSS = style.Compile(out.CSS)
 	return out
 }
 
-// looks has the style sheet as it was written.
-func looks(d *storage.Doc) render.Deck {
+// appearance has the style sheet as it was written.
+func appearance(d *storage.Doc) render.Deck {
 	out := render.Deck{Title: d.Title(), Description: storage.Prop[string](d, "deck:description")}
 	to := reflect.ValueOf(&out).Elem()
 	for _, r := range rendered {
@@ -58,9 +58,9 @@ type renderedField struct {
 	index int // in render.Deck
 }
 
-// LooksVersion names what a deck looks like: as long as it is the same, so are its pictures.
-func LooksVersion(d *storage.Doc) string {
-	looks := looks(d)
+// AppearanceVersion names what a deck looks like: as long as it is the same, so are its pictures.
+func AppearanceVersion(d *storage.Doc) string {
+	looks := appearance(d)
 	h := sha256.New()
 	fmt.Fprint(h, looks.CSS, "\x00", looks.Width, looks.Height, looks.RTL, looks.ThemeColor, "\x00", looks.ThemeFont, "\x00", looks.Language, "\x00", looks.Title)
 	if b, err := d.Blob("deck:html"); err == nil && b != nil {

@@ -9,61 +9,61 @@ import (
 )
 
 const (
-	placeShards = 256
+	pointerShards = 256
 	// mostPlaces is how many are known at most, of 31 bytes each at worst.
-	mostPlaces = 4 << 20
-	leastSpots = 16 // of a shard
+	mostPointers = 4 << 20
+	leastSpots   = 16 // of a shard
 )
 
-// places are where the values of keys are that are in files, as far as is known: a read then asks no
+// pointerCache are where the values of keys are that are in files, as far as is known: a read then asks no
 // table, of which there are the more the larger the store is. Keys are known by a hash, so what is found at a place has to be
 // asked whose it is. What belongs here changes as runs are applied, before readers stop having those runs. Where
 // nothing is known, for a snapshot that is too old or for want of room, the tables are asked.
-type places struct {
+type pointerCache struct {
 	applied atomic.Uint64    // version of the last run that is being applied or was
 	kinds   [256]atomic.Bool // first bytes of keys that places were noted of: no other needs to be looked for
-	shards  [placeShards]placeShard
+	shards  [pointerShards]pointerShard
 }
 
-// placeShard is a hash table with linear probing. A spot's home is its tag's share of the table.
-type placeShard struct {
+// pointerShard is a hash table with linear probing. A spot's home is its tag's share of the table.
+type pointerShard struct {
 	mu    sync.RWMutex
 	spots []spot
 	used  int
 }
 
-// spot is the place of a key at a version and later.
+// spot is the pointer of a key at a version and later.
 type spot struct {
-	values.Place // of file 0 if the spot is free
-	tag          uint32
-	version      uint64
+	values.Pointer // of file 0 if the spot is free
+	tag            uint32
+	version        uint64
 }
 
-func (p *places) shard(hash uint64) (s *placeShard, tag uint32) {
+func (p *pointerCache) shard(hash uint64) (s *pointerShard, tag uint32) {
 	return &p.shards[hash>>56], uint32(hash)
 }
 
 // find returns where the value of a key is for those who read at a version.
-func (p *places) find(key []byte, hash, version uint64) (values.Place, bool) {
+func (p *pointerCache) find(key []byte, hash, version uint64) (values.Pointer, bool) {
 	if !p.kinds[key[0]].Load() {
-		return values.Place{}, false
+		return values.Pointer{}, false
 	}
 	s, tag := p.shard(hash)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if at, ok := s.search(tag); ok && s.spots[at].version <= version {
-		return s.spots[at].Place, true
+		return s.spots[at].Pointer, true
 	}
-	return values.Place{}, false
+	return values.Pointer{}, false
 }
 
 // follow notes what a run changes, which Badger takes as rows.
-func (p *places) follow(r *run, rows []row) {
+func (p *pointerCache) follow(r *run, rows []row) {
 	p.applied.Store(r.last) // what was read before may be out of date
 	for i, w := range rows {
 		switch {
 		case w.mark == elsewhere:
-			at, _ := values.ParsePlace(w.value)
+			at, _ := values.ParsePointer(w.value)
 			p.put(w.key, r.hashes[i], at, r.last)
 		case !r.rows[i].Create && !r.rows[i].Fresh:
 			p.remove(w.key, r.hashes[i])
@@ -72,7 +72,7 @@ func (p *places) follow(r *run, rows []row) {
 }
 
 // put notes where a value is that a run brings, or that was moved.
-func (p *places) put(key []byte, hash uint64, at values.Place, version uint64) {
+func (p *pointerCache) put(key []byte, hash uint64, at values.Pointer, version uint64) {
 	p.kinds[key[0]].Store(true)
 	s, tag := p.shard(hash)
 	s.mu.Lock()
@@ -81,7 +81,7 @@ func (p *places) put(key []byte, hash uint64, at values.Place, version uint64) {
 }
 
 // learn notes where a value is whose row was read at a version.
-func (p *places) learn(key []byte, hash uint64, at values.Place, version, read uint64) {
+func (p *pointerCache) learn(key []byte, hash uint64, at values.Pointer, version, read uint64) {
 	p.kinds[key[0]].Store(true) // before applied is read: whoever applies a run writes that first, and reads this after
 	s, tag := p.shard(hash)
 	s.mu.Lock()
@@ -95,7 +95,7 @@ func (p *places) learn(key []byte, hash uint64, at values.Place, version, read u
 }
 
 // remove forgets a key that has no value in a file any more.
-func (p *places) remove(key []byte, hash uint64) {
+func (p *pointerCache) remove(key []byte, hash uint64) {
 	if !p.kinds[key[0]].Load() {
 		return
 	}
@@ -117,7 +117,7 @@ func (p *places) remove(key []byte, hash uint64) {
 }
 
 // search returns the spot of a tag, or the free one where it belongs.
-func (s *placeShard) search(tag uint32) (at int, ok bool) {
+func (s *pointerShard) search(tag uint32) (at int, ok bool) {
 	if len(s.spots) == 0 {
 		return 0, false
 	}
@@ -130,11 +130,11 @@ func (s *placeShard) search(tag uint32) (at int, ok bool) {
 }
 
 // set puts a spot in place of what its tag has, or of any other if there is no room.
-func (s *placeShard) set(one spot) {
+func (s *pointerShard) set(one spot) {
 	at, ok := s.search(one.tag)
 	switch {
 	case ok:
-	case s.used >= mostPlaces/placeShards:
+	case s.used >= mostPointers/pointerShards:
 		at = s.home(one.tag)
 	case s.used >= len(s.spots)-len(s.spots)/8:
 		s.grow()
@@ -147,7 +147,7 @@ func (s *placeShard) set(one spot) {
 }
 
 // grow makes the table a quarter larger.
-func (s *placeShard) grow() {
+func (s *pointerShard) grow() {
 	old := s.spots
 	s.spots = make([]spot, max(leastSpots, len(old)+len(old)/4))
 	for _, one := range old {
@@ -158,12 +158,12 @@ func (s *placeShard) grow() {
 	}
 }
 
-func (s *placeShard) home(tag uint32) int {
+func (s *pointerShard) home(tag uint32) int {
 	share, _ := bits.Mul64(uint64(tag)<<32, uint64(len(s.spots)))
 	return int(share)
 }
 
-func (s *placeShard) after(at int) int {
+func (s *pointerShard) after(at int) int {
 	if at++; at == len(s.spots) {
 		return 0
 	}
@@ -171,7 +171,7 @@ func (s *placeShard) after(at int) int {
 }
 
 // way is how many spots lie between two, going on.
-func (s *placeShard) way(from, to int) int {
+func (s *pointerShard) way(from, to int) int {
 	if to < from {
 		to += len(s.spots)
 	}

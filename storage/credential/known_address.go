@@ -24,25 +24,25 @@ import (
 var known = row.Secret{Name: "knownplaces"} // by user
 
 const (
-	placeKept  = 30 * 24 * time.Hour // after the last sign-in from there
-	placeFresh = 24 * time.Hour      // how exactly the store says when that was
-	maxPlaces  = 16                  // of a user
-	deviceKept = 60 * 24 * time.Hour
+	addressKept  = 30 * 24 * time.Hour // after the last sign-in from there
+	addressFresh = 24 * time.Hour      // how exactly the store says when that was
+	maxAddresses = 16                  // of a user
+	deviceKept   = 60 * 24 * time.Hour
 )
 
-// placesRow are the addresses that a user signed in from.
-type placesRow struct {
-	Places  []place
+// knownAddresses are the addresses that a user signed in from.
+type knownAddresses struct {
+	Places  []knownAddress
 	Expires time.Time `json:"expires"`
 }
 
-type place struct {
+type knownAddress struct {
 	Address string
 	Last    time.Time
 }
 
-// places are what is to be remembered of a sign-in: nothing, unless there is an address.
-type places struct {
+// sighting are what is to be remembered of a sign-in: nothing, unless there is an address.
+type sighting struct {
 	address string
 	fresh   bool // it is remembered already
 }
@@ -58,51 +58,51 @@ func Network(a netip.Addr) netip.Prefix { return password.Network(a) }
 // stranger is the origin of what comes from an unknown client.
 func stranger(ctx context.Context) password.Origin {
 	at := password.ClientOf(ctx).Address
-	return password.Origin{Place: at, Address: at, Stranger: true}
+	return password.Origin{Source: at, Address: at, Stranger: true}
 }
 
 // origin says where an attempt to sign in as a user comes from, and what is known of the place.
-func origin(tx *storage.Tx, user string, sum []byte) (from password.Origin, seen places, err error) {
+func origin(tx *storage.Tx, user string, sum []byte) (from password.Origin, seen sighting, err error) {
 	client := password.ClientOf(tx.Context())
 	seen.address = client.Address
-	row, err := readPlaces(tx, user)
+	row, err := readKnown(tx, user)
 	if err != nil {
 		return from, seen, err
 	}
 	from = stranger(tx.Context())
 	for _, p := range row.Places {
-		if p.Address != client.Address || tx.Now().Sub(p.Last) >= placeKept {
+		if p.Address != client.Address || tx.Now().Sub(p.Last) >= addressKept {
 			continue
 		}
-		from = password.Origin{Place: p.Address}
-		seen.fresh = storage.Recent(tx.Now(), p.Last, placeFresh)
+		from = password.Origin{Source: p.Address}
+		seen.fresh = storage.Recent(tx.Now(), p.Last, addressFresh)
 	}
 	if nonce, ok := deviceIs(tx, client.Device, user, sum); ok {
-		from = password.Origin{Place: "device " + nonce}
+		from = password.Origin{Source: "device " + nonce}
 	}
 	return from, seen, nil
 }
 
-func readPlaces(tx *storage.Tx, user string) (r placesRow, err error) {
+func readKnown(tx *storage.Tx, user string) (r knownAddresses, err error) {
 	_, err = tx.Secret(known).Get(user, &r)
 	return r, err
 }
 
 // remember keeps the address of a sign-in. A store that is not writable remembers nothing.
-func (s places) remember(ctx context.Context, repo *storage.Repo, user string) {
+func (s sighting) remember(ctx context.Context, repo *storage.Repo, user string) {
 	if s.address == "" || s.fresh {
 		return
 	}
 	err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-		r, err := readPlaces(tx, user)
+		r, err := readKnown(tx, user)
 		if err != nil {
 			return err
 		}
-		r.Places = slices.DeleteFunc(r.Places, func(p place) bool {
-			return p.Address == s.address || tx.Now().Sub(p.Last) >= placeKept
+		r.Places = slices.DeleteFunc(r.Places, func(p knownAddress) bool {
+			return p.Address == s.address || tx.Now().Sub(p.Last) >= addressKept
 		})
-		r.Places = append([]place{{s.address, tx.Now()}}, r.Places[:min(len(r.Places), maxPlaces-1)]...)
-		r.Expires = tx.Now().Add(placeKept)
+		r.Places = append([]knownAddress{{s.address, tx.Now()}}, r.Places[:min(len(r.Places), maxAddresses-1)]...)
+		r.Expires = tx.Now().Add(addressKept)
 		return tx.Secret(known).Put(user, r)
 	})
 	if err != nil {
