@@ -16,6 +16,8 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 	if c.run == nil {
 		return nil, fault.Internal.Errorf("operation %s: called outside the engine", name)
 	}
+	// The set of the call is used, not the engine's newest one: a chain that is deployed meanwhile must not
+	// change a call half way.
 	d, ok := c.run.set.Op(name)
 	if !ok || !d.Callers.allows(c.As, c.EntryPoint) {
 		return nil, c.run.set.Missing(name, c.As, c.EntryPoint)
@@ -31,6 +33,8 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 		c.depth--
 		return nil, fault.Limit.Errorf("depth: more than %d calls within calls", c.run.e.limits.Depth).WithCode(fault.CodeDepth)
 	}
+	// The inner call sets both for itself; expressions of the caller that follow read the caller's values
+	// again.
 	input, chain := c.Input, c.params
 	out, err := c.invoke(d, in, params, nil)
 	c.depth--
@@ -38,7 +42,10 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 	return out, err
 }
 
-// capable reports whether an operation can run in this transaction.
+// capable reports whether an operation can run in this transaction. Which kind of transaction a call has was
+// decided by the effect of its outermost operation; an inner one that needs more cannot get it any longer.
+// Plans compute the widest effect of their steps beforehand, so this only meets operations whose names are
+// found at run time.
 func (c *Ctx) capable(d *Def) error {
 	switch {
 	case d.Effect == Writes && c.As.ReadOnly:
@@ -52,6 +59,7 @@ func (c *Ctx) capable(d *Def) error {
 // count bounds the operations of a call and looks now and then whether it is to end.
 func (c *Ctx) count() error {
 	r := c.run
+	// Reading the context's error takes a lock and the clock, so it is done for every 32nd operation only.
 	if r.ops++; r.ops&31 != 0 && r.ops <= r.e.limits.Ops {
 		return nil
 	}
@@ -66,6 +74,8 @@ const mostIgnored = 10
 
 // ignore notes a parameter that the operation called does not have.
 func (c *Ctx) ignore(name string) {
+	// Only the outermost operation counts: what a chain passes on to its steps is not the caller's mistake.
+	// The first operation counted is the outermost one.
 	if r := c.run; r != nil && r.ops == 1 && !r.def.Open && len(r.res.Ignored) < mostIgnored {
 		r.res.Ignored = append(r.res.Ignored, name)
 	}
@@ -76,6 +86,8 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 	if err := c.count(); err != nil {
 		return nil, d.failed(StageRun, err)
 	}
+	// Parameters may be expressions that read the input, in the form in which it came and, below, as
+	// converted.
 	c.Input = in
 	v, err := d.choose(in)
 	if err != nil {
@@ -101,6 +113,7 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 	switch {
 	case v.each:
 		out, err = c.each(v, in, func() (any, error) { return p, nil })
+	// An operation without a struct of parameters is a chain or a script.
 	case d.table.typ == nil:
 		out, err = c.dynamic(v, p, in)
 	case d.Open:
@@ -121,6 +134,7 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 // with it.
 func (c *Ctx) dynamic(v *variant, p, in any) (any, error) {
 	before, height, entryPoint := c.params, len(c.logins), c.EntryPoint
+	// Steps look up parameters that they do not give among those of the chain (lookup).
 	c.params, _ = p.(map[string]any)
 	out, err := v.call(p, c, in)
 	c.restore(height)
@@ -152,6 +166,8 @@ func (d *Def) choose(in any) (*variant, error) {
 	k := kindOf(in)
 	v := d.by[k]
 	switch {
+	// The kind alone does not decide about these: a list is what its items are, and other types are told
+	// apart by their Go type.
 	case k == kList || k == kOther:
 		v = d.chooseRare(k, in)
 	case v != nil:
@@ -181,6 +197,8 @@ func (d *Def) chooseRare(k kind, in any) *variant {
 		}
 		return d.by[k]
 	}
+	// A function over untyped lists takes the list as it is. Only where the choice would be documents or
+	// files are the items looked at; an empty list counts as one of documents.
 	if d.by[k] != nil && d.by[k].in != kDocs && d.by[k].in != kBlobs {
 		return d.by[k]
 	}
@@ -248,6 +266,8 @@ func (c *Ctx) each(v *variant, in any, params func() (any, error)) (any, error) 
 	var out collector
 	for i, item := range items {
 		c.Input = item
+		// The first item was counted by invoke. Each further one counts like an operation, or a list would be
+		// a way around the limit.
 		if i > 0 {
 			if err := c.count(); err != nil {
 				return nil, err
@@ -270,6 +290,8 @@ func (c *Ctx) each(v *variant, in any, params func() (any, error)) (any, error) 
 	}
 	c.Input = in
 	if v.out == kVoid {
+		// Chains return nothing where they declare void; a built-in operation of that kind passes its input
+		// on.
 		if v.exact {
 			return nil, nil
 		}
@@ -306,6 +328,8 @@ func (l *collector) add(v any) {
 // list returns what was gathered: of the declared kind, or of what there is.
 func (l *collector) list(k kind) any {
 	switch {
+	// An empty result is an empty list of the declared kind, not of any values: the next step may need to
+	// know the kind.
 	case k == kDocs || k != kBlobs && l.docs != nil && l.blobs == nil && l.rest == nil:
 		if l.docs == nil {
 			return storage.Docs{}

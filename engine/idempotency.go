@@ -10,6 +10,9 @@ import (
 )
 
 // kept is the answer of a call that had an idempotency key, as it is stored.
+//
+// It is a row of the table "idempotency", written by the transaction of the call. The sweep removes it after
+// Expires.
 type kept struct {
 	Fingerprint string    `json:"fingerprint"`
 	Body        []byte    `json:"body,omitempty"`
@@ -20,6 +23,8 @@ type kept struct {
 
 // keyed reports whether an idempotency key counts for the call.
 func (r *running) keyed() bool {
+	// Repeating a call that only reads is harmless, and its answer would take room; a dry run leaves nothing
+	// behind.
 	return r.call.IdempotencyKey != "" && r.def.Effect == Writes && !r.call.DryRun
 }
 
@@ -28,6 +33,7 @@ func (c *Call) rowKey() string {
 	h := sha256.New()
 	for _, part := range []string{c.As.Identity(), c.KeyScope, c.IdempotencyKey} {
 		h.Write([]byte(part))
+		// The zero byte separates the parts: without it, "ab" + "c" and "a" + "bc" would be one key.
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -36,6 +42,8 @@ func (c *Call) rowKey() string {
 // claim takes the key for the time of the call.
 func (e *Engine) claim(call *Call) (release func(), err error) {
 	key := call.rowKey()
+	// Two processes that share a store do not see each other here. There the second one loses the race for
+	// the row, runs again, and finds the stored answer.
 	if _, taken := e.busy.LoadOrStore(key, true); taken {
 		return nil, fault.Conflict.Errorf("idempotency: a request with this key is in progress").WithCode(fault.CodeIdempotencyInFlight).After(time.Second)
 	}
@@ -52,6 +60,8 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 	switch {
 	case k.Fingerprint != r.call.Fingerprint:
 		return false, fault.Invalid.Errorf("idempotency: the key was used for a different request").WithCode(fault.CodeIdempotencyMismatch)
+	// The effect is there but the answer is not. Running the call again would do it twice, so the client has
+	// to look.
 	case k.Lost:
 		return false, fault.Conflict.Errorf("idempotency: the request was executed, but its response was not stored").
 			WithCode(fault.CodeIdempotencyAnswerLost)
@@ -63,6 +73,7 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 // keep stores the answer in the transaction that made it.
 func (r *running) keep(tx *storage.Tx) error {
 	k := kept{Fingerprint: r.call.Fingerprint, Void: r.res.Void, Body: r.res.Body, Expires: r.ctx.Now.Add(storage.IdempotencyTime)}
+	// A secret is shown once: a stored copy could be read by whoever learns the key.
 	if len(k.Body) > r.e.limits.Replies || r.def.Secret {
 		k.Body, k.Lost = nil, true
 	}

@@ -42,13 +42,15 @@ type ComputationLimits struct {
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = limit.Defaults[Limits]()
 
-// deadline is a context that ends at an instant. It costs nothing but its own memory until
-// somebody waits for it, which short calls never do.
+// deadline is a context that ends at an instant. A context of the standard library starts a timer when it is
+// made; most calls end within a millisecond and never wait for anything. So a timer is started only when
+// somebody asks for Done, and Err compares the clock until then.
 type deadline struct {
 	context.Context
-	at     time.Time
-	run    *running
-	mu     sync.Mutex
+	at  time.Time
+	run *running
+	mu  sync.Mutex
+	// mu guards the fields below: a call is ended by the goroutine of another request.
 	timed  context.Context //nolint:containedctx // made on first use
 	cancel context.CancelFunc
 	by     string // who ended it before its time; "": nobody
@@ -59,6 +61,8 @@ func (d *deadline) real() context.Context {
 	defer d.mu.Unlock()
 	if d.timed == nil {
 		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
+		// The call was ended before anybody waited: whoever starts waiting now must not wait for the time
+		// limit.
 		if d.by != "" {
 			d.cancel()
 		}
@@ -126,6 +130,8 @@ func (d *deadline) stop() {
 }
 
 // overdue names the limit if a call ended because its time was over.
+// Only the call's own limit is reported as one. If the client's context has ended, or the limit of something
+// inside the call, the error stays what it is.
 func (d *deadline) overdue(err error, limit time.Duration) error {
 	if err == nil || !errors.Is(err, context.DeadlineExceeded) || d.Context.Err() != nil || time.Now().Before(d.at) {
 		return err

@@ -3,6 +3,21 @@
 // in one transaction with one trace. What operations do is theirs (ops, decks); where calls
 // come from is for the entry points (rest, chains, scripts, the command line); what is stored and
 // who may see it is decided by storage.
+//
+// The path of a call through the package: Run (run.go) finds the operation by name and checks that the caller
+// may call it from this entry point (rule.go). It opens the kind of transaction that the operation's Effect
+// needs, and in each attempt finds the input, chooses the function for it (call.go, adapt.go), decodes the
+// parameters (decode.go, json.go, param.go) and runs the function. The result is encoded inside the
+// transaction, so that an answer never shows a state that was not committed. What is to happen outside of the
+// store is collected in between and done after the commit (Ctx.After, Ctx.Enqueue).
+//
+// All that can be known before a call is worked out when a Set is made: the functions by kind of input, the
+// table of parameters, and who may call. A Plan does the same for the steps of a chain, so that a step with
+// fixed parameters costs a function call. A Set never changes; Swap replaces it, and calls in progress keep
+// the one they began with.
+//
+// A transaction that loses a race is run again from the start. Whatever an operation does must therefore be
+// undone with the transaction, wait for the commit, or do no harm if it is done twice.
 package engine
 
 import (

@@ -9,10 +9,12 @@ import (
 
 // Run carries out the plan in a context. Logins made by its steps end with it.
 func (p *Plan) Run(c *Ctx, in any) (any, error) {
+	// The transaction was opened for another operation, which was declared to need less than this plan.
 	if p.effect != Pure && (c.Tx == nil || p.effect == Writes && !c.Tx.Writable()) {
 		return nil, c.capable(p.def)
 	}
 	entryPoint, height := c.EntryPoint, len(c.logins)
+	// Steps of a stored chain are called as from a chain, whoever runs it: rules decide by entry point.
 	if p.trusted {
 		c.EntryPoint = Chain
 	}
@@ -22,6 +24,8 @@ func (p *Plan) Run(c *Ctx, in any) (any, error) {
 	}
 	c.EntryPoint = entryPoint
 	if err != nil {
+		// An exit ends this plan only; the chain around it goes on with the result. Rollback, however,
+		// concerns the whole call, whose transaction there is one of.
 		var x *exit
 		if errors.As(err, &x) {
 			if x.rollback && c.run != nil {
@@ -41,6 +45,7 @@ func (p *Plan) Declared(c *Ctx, out any) (any, error) {
 		return out, nil
 	case p.out == kVoid:
 		return nil, nil
+	// Several kinds share one word: they are the same for authors, so nothing has to be converted.
 	case words[k] == words[p.out]:
 		return out, nil
 	}
@@ -54,6 +59,7 @@ func (p *Plan) Declared(c *Ctx, out any) (any, error) {
 func (p *Plan) run(c *Ctx, in any) (any, error) {
 	out, err := runSteps(c, p.steps, in)
 	if r := c.returned; r != nil {
+		// A return inside of blocks stops every loop up to the plan, and has no effect on the plan around.
 		c.returned = nil
 		if err == nil {
 			return r.value, nil
@@ -69,6 +75,8 @@ func runSteps(c *Ctx, steps []step, in any) (any, error) {
 		c.Input = in
 		var out any
 		var err error
+		// Nearly all steps have neither a condition nor a handler, block or retry; they skip the checks for
+		// these.
 		if !st.special {
 			out, err = st.run(c, in)
 		} else {
@@ -96,6 +104,7 @@ func (st *step) guarded(c *Ctx, in any) (any, error) {
 		if err != nil {
 			return nil, st.failed(StageInput, fault.Wrap(err, "when"))
 		}
+		// Variables that come from requests are text, so the text "true" counts as well.
 		if v != true && v != "true" {
 			return in, nil
 		}
@@ -118,6 +127,7 @@ func (st *step) guarded(c *Ctx, in any) (any, error) {
 // try runs f; what a failed f has written is undone before the handler has its say.
 func (st *step) try(c *Ctx, in any, f func() (any, error)) (any, error) {
 	var out any
+	// A savepoint: the handler must see the state from before the step, not half of its writes.
 	err := c.Nest(func() (err error) {
 		out, err = f()
 		return err
@@ -131,6 +141,7 @@ func (st *step) try(c *Ctx, in any, f func() (any, error)) (any, error) {
 // handle does what the step's handler says about a failure.
 func (st *step) handle(c *Ctx, in any, failure error) (any, error) {
 	name, cause := root(failure)
+	// The names are those under which handlers of the platform read the failure.
 	c.SetVar("Exception", cause.Error())
 	c.SetVar("exceptionName", fault.Of(failure).String())
 	c.SetVar("exceptionOperation", name)
@@ -161,6 +172,8 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 	if err := c.count(); err != nil {
 		return nil, st.failed(StageRun, err)
 	}
+	// The fast path: everything about the step was decided when the plan was made. BenchmarkPlan and a test
+	// of allocations keep it at a function call.
 	if v := d.direct[kindOf(in)]; v != nil && st.plain && c.trace == nil {
 		out, err := v.call(st.proto, c, in)
 		if err != nil {
@@ -168,6 +181,7 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 		}
 		return out, nil
 	}
+	// A login earlier in the chain may have changed who acts, so this cannot be decided in advance.
 	if !st.open && !d.Callers.allows(c.As, c.EntryPoint) {
 		return nil, st.failed(StageInput, fault.Denied.Errorf("not allowed here"))
 	}
@@ -249,6 +263,8 @@ func (st *step) params(c *Ctx) (any, error) {
 		return st.dynamicParams(c)
 	}
 	if st.computed == nil {
+		// The struct with the fixed values is shared by all runs of the plan, so it is copied before anything
+		// is set in it.
 		if !st.fed(c) {
 			if t.required&^st.given != 0 {
 				return nil, t.missing(st.given)
@@ -264,6 +280,7 @@ func (st *step) params(c *Ctx) (any, error) {
 		if err != nil {
 			return nil, paramError(cv.name, err)
 		}
+		// An expression without a value counts as a parameter that was not given: defaults and lookups apply.
 		if v == nil {
 			d.set &^= 1 << cv.field
 			continue

@@ -18,25 +18,32 @@ import (
 
 // Call says what to run, for whom and how.
 type Call struct {
-	Op             string
-	Version        int64           // of the text that Op is made of; 0: the deployed one, others are for administrators
-	Input          any             // a value, or Lazy
-	Params         map[string]any  // by name, or
-	RawParams      json.RawMessage // a JSON object
-	Vars           map[string]any  // context variables; they may be Lazy
-	As             *storage.Principal
-	EntryPoint     EntryPoint
-	DryRun, Trace  bool
-	Timeout        time.Duration // 0: the engine's; it can only be lowered
-	IdempotencyKey string        // a call made before with this key and Fingerprint is not made again
-	KeyScope       string        // what the key counts for, as an address: elsewhere it is another key
+	Op      string
+	Version int64          // of the text that Op is made of; 0: the deployed one, others are for administrators
+	Input   any            // a value, or Lazy
+	Params  map[string]any // by name, or
+	// Params and RawParams are alternatives: the raw form is decoded straight into the struct of the
+	// operation, without a map in between.
+	RawParams     json.RawMessage // a JSON object
+	Vars          map[string]any  // context variables; they may be Lazy
+	As            *storage.Principal
+	EntryPoint    EntryPoint
+	DryRun, Trace bool
+	Timeout       time.Duration // 0: the engine's; it can only be lowered
+	// A caller that repeats a request after a lost answer sends the same key. The fingerprint covers what the
+	// request says, so that a key that is used again for something else is refused instead of answered with
+	// the wrong result.
+	IdempotencyKey string // a call made before with this key and Fingerprint is not made again
+	KeyScope       string // what the key counts for, as an address: elsewhere it is another key
 	Fingerprint    string
-	Encode         func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
-	RequestID      string
-	Remote         netip.Addr // of the client; the zero value if there is none
-	Device         string     // computer that the client says it runs on, "" if it does not say
-	KeepUploads    bool       // batches that files are taken from stay
-	Asked          *Asked     // what a caller from outside sent: if the call fails, it is kept; nil: it is not
+	// The answer is encoded inside the transaction, since encoding reads documents: what it shows is what was
+	// committed.
+	Encode      func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
+	RequestID   string
+	Remote      netip.Addr // of the client; the zero value if there is none
+	Device      string     // computer that the client says it runs on, "" if it does not say
+	KeepUploads bool       // batches that files are taken from stay
+	Asked       *Asked     // what a caller from outside sent: if the call fails, it is kept; nil: it is not
 }
 
 // Result is what a call returned.
@@ -52,7 +59,10 @@ type Result struct {
 	Ignored  []string // names of parameters given in JSON that the operation does not have
 }
 
-// running is a call being carried out.
+// running is a call being carried out. Its fields are in two groups by lifetime: those of the call, which
+// prepare sets, and those of an attempt (ctx, res, after, taken, ops, root, steps, exit), which attempt
+// clears before it runs again. A new field of the second group has to be cleared there, or a rerun sees what
+// the lost attempt left.
 type running struct {
 	e      *Engine
 	set    *Set
@@ -96,6 +106,8 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 func (e *Engine) prepare(ctx context.Context, call Call) (*running, error) {
 	set := e.set.Load()
 	d, ok := set.Op(call.Op)
+	// An operation that the caller may not call looks like one that does not exist, so that names of
+	// operations tell nothing.
 	if !ok || call.As != nil && !d.Callers.allows(call.As, call.EntryPoint) {
 		return nil, set.Missing(call.Op, call.As, call.EntryPoint)
 	}
@@ -105,6 +117,8 @@ func (e *Engine) prepare(ctx context.Context, call Call) (*running, error) {
 			return nil, err
 		}
 	}
+	// A running comes from a pool because it is the largest allocation of a short call, and Ctx is part of
+	// it.
 	r := idle.Get().(*running)
 	r.e, r.set, r.def, r.args = e, set, d, call
 	return r, nil
@@ -133,9 +147,13 @@ func (r *running) perform() error {
 	switch {
 	case call.As == nil:
 		return fault.Denied.Errorf("nobody is signed in").WithCode(fault.CodeNotSignedIn)
+	// The store would refuse the first write as well. Refusing here names the operation, and refuses calls
+	// that happen to write nothing this time.
 	case call.As.ReadOnly && r.def.Effect == Writes:
 		return fault.Denied.Errorf("operation %s writes, but the key is read-only", r.def.Name).WithCode(fault.CodeInsufficientScope)
 	}
+	// The claim is held in memory for the time of the call: a repetition that arrives meanwhile is refused at
+	// once instead of waiting for a conflict at the commit.
 	if r.keyed() {
 		release, err := e.claim(call)
 		if err != nil {
@@ -146,12 +164,15 @@ func (r *running) perform() error {
 	err := r.transact()
 	e.count(r.res.Attempts, err)
 	if err != nil {
+		// The reason comes first: a call that somebody ended fails with whatever error its current read
+		// returned.
 		err = r.explained(r.reason(err))
 		r.hideAsked()
 		e.traceFailure(r, err)
 		e.keepFailure(r, err)
 		return err
 	}
+	// After a dry run or a rollback nothing was committed, so nothing that waits for a commit happens.
 	if !call.DryRun && !r.exit {
 		r.runAfter(r.end.Context)
 	}
@@ -173,8 +194,9 @@ func (r *running) explained(err error) error {
 // idle are calls that have ended and left nothing behind.
 var idle = sync.Pool{New: func() any { return new(running) }}
 
-// result returns what the call returned. What the call was made of serves again if nothing
-// else can have kept it: no transaction, no trace, nobody who waited for its end.
+// result returns what the call returned. The running is used again only if nothing else can still refer to
+// it: a transaction, a trace, or somebody who waited for the end of its context all keep pointers into it.
+// The result is copied out before that.
 func (r *running) result() *Result {
 	if r.ctx.Tx != nil || r.root != nil || r.end.timed != nil || r.after != nil {
 		return &r.res
@@ -192,6 +214,8 @@ func (r *running) transact() error {
 	attempt := func(tx *storage.Tx) error {
 		r.res.Attempts++
 		err := r.attempt(tx)
+		// An error is the one way to have Update discard what was written; transact turns it back into
+		// success.
 		if err == nil && (call.DryRun || r.exit) {
 			return errRollback
 		}
@@ -201,6 +225,8 @@ func (r *running) transact() error {
 	switch {
 	case r.def.Effect == Writes:
 		err = repo.Update(&r.end, call.As, attempt)
+	// Pure operations run without a transaction, which is most of their cost, unless their input has to be
+	// read first.
 	case r.def.Effect == Reads || r.needsStore():
 		err = repo.View(&r.end, call.As, attempt)
 	default:
@@ -229,6 +255,8 @@ func (r *running) needsStore() bool {
 			return true
 		}
 	}
+	// A reference that the operation wants as a document is read from the store; fit 2 stands for such a
+	// conversion.
 	k := kindOf(r.call.Input)
 	v := r.def.by[k]
 	return v != nil && v.in != k && v.in != kVoid && v.in != kAny && fit(k, v.in) == 2
@@ -238,6 +266,8 @@ func (r *running) needsStore() bool {
 func (r *running) attempt(tx *storage.Tx) (err error) {
 	call := r.call
 	c := &r.ctx
+	// This is a rerun after a lost race: everything that the attempt before has left is from a state that
+	// never was.
 	if r.res.Attempts > 1 {
 		r.after, r.taken, r.ops, r.root, r.steps, r.exit, r.res.Ignored = nil, nil, 0, nil, 0, false, nil
 		*c = Ctx{}
@@ -245,6 +275,8 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	if r.as = call.As; tx != nil {
 		r.as = tx.Principal()
 	}
+	// The transaction looked up anew what the caller may do. A group that was left since the request came in
+	// must not let the call pass because prepare saw the old one.
 	if r.as != call.As && r.inner == nil && !r.def.Callers.allows(r.as, call.EntryPoint) {
 		return r.set.Missing(call.Op, r.as, call.EntryPoint)
 	}
@@ -255,6 +287,8 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	switch {
 	case tx != nil:
 		c.Now = tx.Now()
+	// Stored dates have milliseconds, so the instant of a call has no finer part that a comparison could trip
+	// over.
 	case r.e.clock == nil:
 		c.Now = time.UnixMilli(r.began.UnixMilli()).UTC()
 	default:
@@ -265,6 +299,8 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	}
 	c.Vars = nil
 	r.beginTrace()
+	// A bug in one operation must fail one call, not the server. The transaction is discarded like after any
+	// error.
 	defer func() {
 		if p := recover(); p != nil {
 			err = r.panicked(p)
@@ -299,6 +335,7 @@ func (r *running) invoke(c *Ctx) (any, error) {
 		r.top = true
 		out, err = c.invoke(r.def, in, r.call.Params, r.call.RawParams)
 	}
+	// Logins end before the result is encoded: what the caller is shown is read with the caller's own rights.
 	c.restore(0)
 	if err != nil {
 		var x *exit
@@ -316,6 +353,8 @@ func (c *Ctx) resolve(call *Call) (any, error) {
 		return c.found(call.Input)
 	}
 	for name, v := range call.Vars {
+		// Expressions read the parameters of the chain under this name; a variable of that name would hide
+		// them.
 		if name == "ChainParameters" {
 			return nil, fault.Invalid.Errorf("variable ChainParameters is reserved").In(name)
 		}
@@ -343,6 +382,7 @@ func (r *running) conclude(c *Ctx, out any) error {
 	call := r.call
 	r.res.Value, r.res.Void, r.res.Body = out, out == nil, nil
 	if call.Encode != nil {
+		// Whatever identity the operation ended with, the answer is encoded for the caller.
 		c.As, c.Input = r.as, out
 		body, err := call.Encode(c, out)
 		if err != nil {
@@ -357,6 +397,8 @@ func (r *running) conclude(c *Ctx, out any) error {
 		r.res.Changes = storage.Changes(c.Tx)
 		return nil
 	}
+	// The stored answer is a row of the same transaction: either both the effect and the answer are there, or
+	// neither is.
 	if c.Tx != nil && r.keyed() && !r.exit {
 		return r.keep(c.Tx)
 	}
@@ -379,6 +421,8 @@ func (r *running) runAfter(ctx context.Context) {
 					_ = r.panicked(p)
 				}
 			}()
+			// The commit has happened, so what depends on it has to be done even if the client has gone
+			// meanwhile.
 			r.ctx.report(f(context.WithoutCancel(ctx)))
 		}()
 	}
