@@ -156,3 +156,44 @@ func TestIndexesOfBefore(t *testing.T) {
 		return err
 	})
 }
+
+// TestOrderOrSort: documents are read along the order of an index as long as that promises to cost less than sorting what
+// another index finds, and what was read is little if it does not.
+func TestOrderOrSort(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.many(3000, func(i int) (string, string, string, storage.Props) {
+		status := []string{"open", "approved"}[i%2]
+		if i >= 2000 && i < 2900 {
+			status = "late"
+		}
+		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", storage.Props{"item:status": status, "item:note": fmt.Sprint("n", i%4), "item:rank": int64(i)}
+	})
+	for _, test := range []struct {
+		src   string
+		count int
+		docs  int // at most this many are read
+	}{
+		{"SELECT * FROM Item WHERE item:status = 'approved' AND item:note = 'n1' ORDER BY item:rank", -1, 250},
+		{"SELECT * FROM Item WHERE item:status = 'late' AND item:note = 'n1' ORDER BY item:rank", -1, 900 + 900/4 + 1},
+		{"SELECT * FROM Item WHERE item:status = 'late' AND item:note = 'n1' ORDER BY item:rank", 1000, 900},
+	} {
+		w.view(user("ann"), func(tx *storage.Tx) error {
+			o := search.Options{PageOptions: storage.PageOptions{Limit: 50, CountLimit: test.count}}
+			plan, err := search.Explain(tx, test.src, o)
+			if err != nil {
+				return err
+			}
+			var rows, docs int
+			if _, after, ok := strings.Cut(plan, "\nread: "); !ok {
+				t.Errorf("%s: %s", test.src, plan)
+			} else if _, err := fmt.Sscanf(after, "%d rows, %d documents", &rows, &docs); err != nil || docs > test.docs {
+				t.Errorf("%s: %v, %d documents read, want at most %d\n%s", test.src, err, docs, test.docs, plan)
+			}
+			p, err := search.Query(tx, test.src, o)
+			if err == nil && len(p.Docs) != 50 {
+				t.Errorf("%s: %d documents", test.src, len(p.Docs))
+			}
+			return err
+		})
+	}
+}

@@ -26,6 +26,9 @@ func (r *scan) covers() bool {
 }
 
 func (r *scan) coversExpr(e query.Expr) bool {
+	if x, is := e.(*query.Predicate); is && r.path.index != nil && r.path.index.fixesItem(r.path, x) {
+		return true
+	}
 	ok := true
 	query.Walk(e, func(x *query.Predicate) { ok = ok && r.covered(x.Field) })
 	return ok
@@ -131,42 +134,63 @@ func (w *execution) walk() error {
 		}
 	}
 	r := w.t.scan(w.p, w.p.path)
-	if w.p.answers != nil && w.p.lead > 0 && !r.covers() {
-		r.patience = w.t.costs.loads
-		r.enough = func() bool { return w.enough(r) }
+	switch {
+	case w.p.fallback != nil:
+		w.watch(r, w.p.fallback.rows*w.t.costs.factor/4, func(left int) bool { return left > w.p.fallback.rows*w.t.costs.factor })
+	case w.p.answers != nil && w.p.lead > 0 && !r.covers():
+		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.collectsFor)
 	}
 	err := w.show(r)
 	if !errors.Is(err, errPatience) {
 		return err
 	}
-	known, err := w.t.collect(w.p, w.p.answers, w.t.costs.known, 0)
-	if err != nil {
-		return err
+	var known map[layout.ID]bool
+	if w.p.fallback == nil {
+		if known, err = w.t.collect(w.p, w.p.answers, w.t.costs.known, 0); err != nil {
+			return err
+		}
 	}
 	*w = start
-	if known == nil {
+	switch {
+	case w.p.fallback != nil:
+		p := *w.p
+		p.usePath(p.fallback)
+		return w.show(w.t.scan(&p, p.path))
+	case known == nil:
 		return w.show(w.t.scan(w.p, w.p.path))
 	}
 	return w.pickKnown(known, start)
 }
 
-// enough reports whether reading documents along the order until the page is full is seen to cost more than collecting
-// the matches. If it is not, it is asked again when twice as many documents were read as it will take by what is known now.
-func (w *execution) enough(r *scan) bool {
-	wanted := w.page.Offset + w.size + 1
+// watch has the scan ended with errPatience once better says so of what it will still cost, by what is known now. That is
+// asked when so much was spent, and again when twice as much more was as is expected then.
+func (w *execution) watch(r *scan, after int, better func(left int) bool) {
+	r.patience = max(1, after)
+	r.enough = func() bool {
+		left := w.left(r)
+		if better(left) {
+			return true
+		}
+		r.patience = r.cost() + 2*max(left, after)
+		return false
+	}
+}
+
+// left is what a scan in order will cost until the page is full, if results come as they did so far.
+func (w *execution) left(r *scan) int {
+	wanted, found := w.page.Offset+w.size+1, w.passed
 	if w.from != nil {
-		wanted = w.size + 1
+		wanted, found = w.size+1, len(w.candidates)
 	}
-	found := max(1, len(w.candidates))
-	if w.from == nil {
-		found = max(1, w.passed)
-	}
-	loads := r.loads * max(0, wanted-found) / found
-	budget := loads * w.t.costs.factor
+	found = max(1, found)
+	return r.cost() * max(0, wanted-found) / found
+}
+
+// collectsFor reports whether collecting the matches costs less.
+func (w *execution) collectsFor(budget int) bool {
 	for _, a := range w.p.answers {
 		n, err := w.t.rowsUpTo(a, budget)
 		if budget -= n; err != nil || budget < 0 {
-			r.patience = r.loads + 2*max(loads, w.t.costs.loads)
 			return false
 		}
 	}
@@ -178,7 +202,7 @@ func (w *execution) pickKnown(known map[layout.ID]bool, start execution) error {
 	w.found = len(known)
 	if len(known) > w.t.costs.few/2 && w.p.lead > 0 {
 		r := w.t.scan(w.p, w.p.path)
-		r.known, r.most = known, min(r.most, w.t.costs.factor*(len(known)+50))
+		r.known, r.most = known, min(r.most, w.t.costs.factor*(len(known)+200)/4)
 		err := w.show(r)
 		if !errors.Is(err, errCostly) || len(w.candidates) == w.size && w.page.HasNext {
 			return err

@@ -200,6 +200,11 @@ func (p *plan) restrict(a *accessPath, f *query.Field) {
 	}
 }
 
+// fixesParent reports whether the rows are those of the children of one folder.
+func (a *accessPath) fixesParent() bool {
+	return slices.ContainsFunc(a.index.columns[:a.fixed], func(c *query.Field) bool { return c.System == query.SysParentID })
+}
+
 // baseOf returns what the keys of a range begin with before the columns that vary.
 func (a *accessPath) baseOf(r kv.Range) []byte {
 	for _, base := range a.bases {
@@ -210,8 +215,22 @@ func (a *accessPath) baseOf(r kv.Range) []byte {
 	return a.prefix
 }
 
+// fixesItem reports whether a condition asks that a list has an item, and the ranges of the path are the rows of that item.
+// Items that differ in case only share a row, which says so.
+func (x *compound) fixesItem(a *accessPath, e *query.Predicate) bool {
+	if !e.Field.Many || e.Op != query.Eq || e.Not || !slices.Contains(a.filters, query.Expr(e)) {
+		return false
+	}
+	return slices.ContainsFunc(x.columns[:a.fixed], func(c *query.Field) bool { return c.Many && sameField(c, e.Field) })
+}
+
 // column returns the value that a row holds of a field.
 func (x *compound) column(h *candidate, prefix int, f *query.Field) (v any, ok bool) {
+	return x.held(h, prefix, f, false)
+}
+
+// held is column, or, with item, the one item of a list that the row is of.
+func (x *compound) held(h *candidate, prefix int, f *query.Field, item bool) (v any, ok bool) {
 	if h.Bits&layout.IsPart != 0 {
 		return nil, false
 	}
@@ -219,7 +238,7 @@ func (x *compound) column(h *candidate, prefix int, f *query.Field) (v any, ok b
 	for _, c := range x.columns {
 		n := layout.ValueLen(key)
 		text, other, whole := layout.ReadOriginal(&tail)
-		if sameField(c, f) && !c.Many {
+		if c.Many == item && sameField(c, f) {
 			if other {
 				return string(text), true
 			}

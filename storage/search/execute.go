@@ -139,6 +139,7 @@ func (t planner) execution(src string, o Options) (*execution, error) {
 	if w.from != nil && (len(w.p.order) == 0) != (want != "") {
 		return nil, errCursor()
 	}
+	w.p.counted = w.bound > 0 && w.from == nil
 	return w, t.choosePath(w.p, want)
 }
 

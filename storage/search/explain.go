@@ -102,6 +102,9 @@ func (p *plan) explain(t planner, w *execution) string {
 	if p.nulls {
 		line("without %s: found by a plan of their own", p.order[0].Field.Name)
 	}
+	if p.fallback != nil {
+		line("or: %s, %s, sorted in memory, if few documents match along the order", p.fallback.name, p.fallback.about)
+	}
 	if p.finder != nil {
 		line("matches: collected by %s, %s; or sorted in memory", p.finder.name, p.finder.about)
 	}

@@ -33,16 +33,18 @@ type plan struct {
 	before []byte        // what sort keys begin with that order only some of the results of a query
 	lacks  *accessPath   // the index that these are not in
 
-	path    *accessPath
-	lead    int           // so many items of ORDER BY are the order of the access path
-	ordered []int         // the items of ORDER BY that the columns of an index over several fields are, after the fixed ones
-	total   bool          // which is the order of the results, ties included
-	reverse bool          // walked backwards
-	nulls   bool          // the access path has the documents with a value of the first item only
-	plain   *accessPath   // finds all matches, in any order
-	counter *accessPath   // a cheaper way to the total, if there is one
-	finder  *accessPath   // finds the matches, whose order the access path then gives
-	answers []*accessPath // indexes that together answer all conditions; nil: there are none
+	path     *accessPath
+	lead     int           // so many items of ORDER BY are the order of the access path
+	ordered  []int         // the items of ORDER BY that the columns of an index over several fields are, after the fixed ones
+	total    bool          // which is the order of the results, ties included
+	reverse  bool          // walked backwards
+	nulls    bool          // the access path has the documents with a value of the first item only
+	plain    *accessPath   // finds all matches, in any order
+	counter  *accessPath   // a cheaper way to the total, if there is one
+	finder   *accessPath   // finds the matches, whose order the access path then gives
+	fallback *accessPath   // finds few enough to be sorted, if the path with the order turns out to cost more
+	counted  bool          // the total is wanted
+	answers  []*accessPath // indexes that together answer all conditions; nil: there are none
 }
 
 // flagFields are the fields that every cover holds as flags.

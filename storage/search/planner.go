@@ -24,11 +24,11 @@ type costs struct {
 	factor  int // rows that cost as much as reading a document
 }
 
-var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 200_000, loads: 300, factor: 20}
+var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 200_000, loads: 300, factor: 10}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
-// not counted for every query. Only large counts are kept: a wrong one can make a plan slower, never its result wrong.
-// It is shared by all transactions of a repository.
+// not counted for every query. Small counts are not kept, for they cost little and would push out the others. A wrong one can
+// make a plan slower, never its result wrong. It is shared by all transactions of a repository.
 type estimates struct {
 	mu     sync.Mutex
 	byName map[string]estimate
@@ -45,6 +45,8 @@ const (
 	estimatesKept = 4096
 	// estimateAge is how long a count may be wrong. Data that grows fast is planned anew after at most this time.
 	estimateAge = 10 * time.Second
+	// leastKept is the smallest count that is kept.
+	leastKept = 50
 )
 
 func (e *estimates) get(key string) (estimate, bool) {
@@ -73,7 +75,7 @@ func (t planner) estimate(a *accessPath) error {
 	}
 	ranges := a.spans()
 	name := rangesKey(ranges)
-	if n, ok := t.estimates.get(name); ok && n.rows >= t.maxSorted() {
+	if n, ok := t.estimates.get(name); ok && (!n.more || n.rows >= t.maxSorted()) {
 		a.rows = n.rows
 		return nil
 	}
@@ -87,8 +89,8 @@ func (t planner) estimate(a *accessPath) error {
 			break
 		}
 	}
-	if a.rows >= t.maxSorted() {
-		t.estimates.put(name, a.rows, true)
+	if a.rows >= leastKept {
+		t.estimates.put(name, a.rows, a.rows >= t.maxSorted())
 	}
 	return nil
 }
@@ -109,6 +111,11 @@ func (t planner) choosePath(p *plan, want string) error {
 		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
 	order := t.orderPath(p, all, types)
+	if want == "" && t.settles(p, order) {
+		p.plain = types
+		p.usePath(order)
+		return nil
+	}
 	if !p.everyType(t.Repo().Types()) {
 		all = append(all, types)
 	}
@@ -133,23 +140,32 @@ func (t planner) choosePath(p *plan, want string) error {
 	return t.decide(p, best, order, types)
 }
 
+// settles reports whether an index over several fields has the order, and its rows answer every condition: then nothing is
+// compared with it. Conditions on the place of documents may leave few of its rows.
+func (t planner) settles(p *plan, order *accessPath) bool {
+	return order != nil && order.index != nil && len(p.under) == 0 && (p.parent == nil || order.fixesParent()) && t.scan(p, order).covers()
+}
+
 // decide chooses between the index with the order and the one with the fewest rows.
 func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	if p.plain = types; best != nil && best != order {
 		p.plain = best
 	}
 	switch {
-	case order != nil && order.index != nil && t.scan(p, order).covers():
-		p.usePath(order)
 	case order == nil && best == nil:
 		p.usePath(types)
 	case order == nil || best == order:
 		p.usePath(firstPath(best, order))
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
-		if best.rows > t.costs.few/2 && t.scan(p, best).covers() {
+		switch {
+		case best.rows <= t.costs.few/2:
+		case t.scan(p, best).covers():
 			p.usePath(order)
 			p.finder = best
+		case best.rows > t.costs.few && !p.counted && !order.primary && !order.partial:
+			p.usePath(order)
+			p.fallback = best
 		}
 	case order.primary && (best != nil || !p.everyType(t.Repo().Types())):
 		few, err := t.atMost(p.plain, maxUnordered)

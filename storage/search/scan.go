@@ -30,7 +30,7 @@ type scan struct {
 	docs     int                // documents kept with what is sorted
 	offered  int                // documents read by id
 	keep     int                // results of which the content is wanted, if they are sorted; 0: all
-	patience int                // enough is asked with this one
+	patience int                // enough is asked once so much was spent; 0: it is not
 	enough   func() bool        // reports whether another way is better now
 	known    map[layout.ID]bool // the matches, if they are known: only their order is asked for
 	among    map[layout.ID]bool // documents that meet all but rest, if they are known
@@ -78,8 +78,8 @@ func (t planner) scan(p *plan, a *accessPath) *scan {
 // queryTime bounds one walk over an index. It is checked every 1,024 rows, as reading the clock costs more than a row.
 const queryTime = 5 * time.Second
 
-// errPatience says that so many candidates were loaded that another way is better.
-var errPatience = fault.Internal.Errorf("query: many documents read")
+// errPatience says that so much was spent that another way is better.
+var errPatience = fault.Internal.Errorf("query: another plan is better")
 
 // errCostly is given a message by whoever knows the query.
 var errCostly = fault.Limit.Errorf("query: too many rows").WithCode(fault.CodeQueryTooCostly)
@@ -89,11 +89,17 @@ func (r *scan) count() error {
 	if r.read++; r.read > r.most {
 		return errCostly
 	}
+	if r.patience > 0 && r.cost() >= r.patience && r.enough() {
+		return errPatience
+	}
 	if r.read&1023 == 0 && time.Since(r.begun) > queryTime {
 		return errCostly
 	}
 	return nil
 }
+
+// cost is what the scan has spent, in rows.
+func (r *scan) cost() int { return r.read + r.loads*r.t.costs.factor }
 
 // each calls visit for every match in the order of the access path, reversed if asked for; after
 // is the key of the last row not to be visited, or nil. What a candidate holds is gone after the
@@ -432,8 +438,8 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
 func (r *scan) partHolds(e query.Expr) (ok, sure bool) {
 	x, is := e.(*query.Predicate)
-	if is && r.path.index != nil && !x.Field.Rest.Empty() {
-		v, ok := r.path.index.column(r.src.candidate, len(r.path.prefix), x.Field)
+	if item := is && r.path.index != nil && r.path.index.fixesItem(r.path, x); item || is && r.path.index != nil && !x.Field.Rest.Empty() {
+		v, ok := r.path.index.held(r.src.candidate, len(r.path.prefix), x.Field, item)
 		return ok && (x.Op == query.IsNull && (v == nil) != x.Not || x.Op != query.IsNull && x.Test(v)), ok
 	}
 	if a := r.path; !is || a.field == nil || a.many || a.field.Rest.Empty() || x.Field.Name != a.field.Name {
@@ -449,9 +455,7 @@ func (r *scan) partHolds(e query.Expr) (ok, sure bool) {
 // doc loads the document of a candidate; nil if it is gone.
 func (r *scan) doc(h *candidate) (query.Source, error) {
 	if h.doc == nil {
-		if r.loads++; r.loads == r.patience && r.enough() {
-			return nil, errPatience
-		}
+		r.loads++
 		r.t.spent.docs++
 		d, err := r.t.in().LoadCovered(h.id, &h.Cover)
 		if err != nil || d == nil {
