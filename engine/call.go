@@ -69,10 +69,10 @@ func (c *Ctx) count() error {
 	return c.Err()
 }
 
-// mostIgnored bounds how many parameters a result names that the operation does not have.
+// mostIgnored bounds how many parameters a result names that do nothing.
 const mostIgnored = 10
 
-// ignore notes a parameter that the operation called does not have.
+// ignore notes a parameter that the operation called does not have, or does not use.
 func (c *Ctx) ignore(name string) {
 	// Only the outermost operation counts: what a chain passes on to its steps is not the caller's mistake.
 	// The first operation counted is the outermost one.

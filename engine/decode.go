@@ -81,6 +81,8 @@ func (d *decoder) object(s *scanner) error {
 		d.next = i + 1
 		if i < 0 {
 			d.strange = cmp.Or(d.strange, string(name))
+		}
+		if i < 0 || d.t.fields[i].Unused {
 			d.c.ignore(string(name))
 		}
 		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {

@@ -130,6 +130,7 @@ type Param struct {
 	Values   []string // suggested, or the only ones if Enum
 	Enum     bool
 	Secret   bool     // what is given is not shown and not kept
+	Unused   bool     // it is accepted for the sake of clients and does nothing, which answers tell who gives it
 	Min, Max *float64 // bounds of a number, as schemas show them; the operation checks them
 	Raw      bool     // of a parameter declared at run time: the operation gets the value as it came and checks it itself
 	Order    int

@@ -190,7 +190,7 @@ func fieldOf(sf reflect.StructField) (field, error) {
 	if err := tagBounds(sf, &f.Param); err != nil {
 		return field{}, err
 	}
-	f.Secret = sf.Tag.Get("secret") == "true"
+	f.Secret, f.Unused = sf.Tag.Get("secret") == "true", sf.Tag.Get("unused") == "true"
 	f.Widget, f.Names = sf.Tag.Get("widget"), sf.Tag.Get("names")
 	if order := sf.Tag.Get("order"); order != "" {
 		n, err := strconv.Atoi(order)

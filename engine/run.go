@@ -56,7 +56,7 @@ type Result struct {
 	Replayed bool             // the answer of an earlier call with the same idempotency key
 	Attempts int
 	Void     bool     // the operation returned nothing
-	Ignored  []string // names of parameters given in JSON that the operation does not have
+	Ignored  []string // names of parameters given in JSON that the operation does not have or does not use
 }
 
 // running is a call being carried out. Its fields are in two groups by lifetime: those of the call, which

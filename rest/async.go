@@ -39,13 +39,15 @@ type asyncRun struct {
 	size          int64 // of result
 	err           error
 	ended         time.Time // zero while it runs
+	read          bool      // the result was fetched, and gives way to others
+	command       string    // id of the bulk command that the operation submitted, whose end is that of the run; "" if none
 }
 
 func newRuns(ctx context.Context, l Limits) *runs {
 	return &runs{limits: l, ctx: ctx, all: map[string]*asyncRun{}}
 }
 
-var descRuns = prometheus.NewDesc("catena_async_runs", "Asynchronous runs by state: running, over (and not read yet).", []string{"state"}, nil)
+var descRuns = prometheus.NewDesc("catena_async_runs", "Asynchronous runs by state: running, over (and not expired yet).", []string{"state"}, nil)
 
 // Describe says what is counted.
 func (r *runs) Describe(to chan<- *prometheus.Desc) { to <- descRuns }
@@ -71,6 +73,9 @@ func (r *runs) add(run *asyncRun, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	own, _ := r.kept(run.owner, now)
+	for (len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns) && r.giveWay(run.owner) {
+		own--
+	}
 	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
 		return fault.Unavailable.Errorf("asynchronous runs: %d are waiting to be read; read or delete them first", own).WithCode(fault.CodeRunsFull)
 	}
@@ -99,14 +104,34 @@ func (r *runs) kept(owner string, now time.Time) (own int, size int64) {
 	return own, size
 }
 
+// giveWay drops the run of an owner that ended first of those whose result was read, and reports whether there was one.
+func (r *runs) giveWay(owner string) bool {
+	var oldest *asyncRun
+	for _, run := range r.all {
+		if run.read && run.owner == owner && (oldest == nil || run.ended.Before(oldest.ended)) {
+			oldest = run
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(r.all, oldest.id)
+	return true
+}
+
 // end stores what a run returned, unless too much waits to be read already.
 func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) {
 	size := int64(0)
 	if res != nil {
 		size = res.Size()
+		run.command = commandOf(res.Value)
 	}
 	r.mu.Lock()
-	if _, waits := r.kept(run.owner, now); waits+size > r.limits.UserResults {
+	_, waits := r.kept(run.owner, now)
+	for waits+size > r.limits.UserResults && r.giveWay(run.owner) {
+		_, waits = r.kept(run.owner, now)
+	}
+	if waits+size > r.limits.UserResults {
 		res, size = nil, 0
 		err = fault.Limit.Errorf("asynchronous runs: results of %d bytes are waiting to be read, which this one would raise above %d; the operation was executed", waits, r.limits.UserResults).
 			WithCode(fault.CodeResultsFull)
@@ -115,8 +140,18 @@ func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) 
 	r.mu.Unlock()
 }
 
-// of returns the owner's run with this id, taking it out if it is over and take is set.
-func (r *runs) of(owner, op, id string, take bool) (run *asyncRun, over bool, err error) {
+// commandOf returns the id of the bulk command that a result describes, "" if it is something else.
+func commandOf(v any) string {
+	m, _ := v.(map[string]any)
+	id, _ := m["commandId"].(string)
+	if m["entity-type"] != "bulkStatus" {
+		return ""
+	}
+	return id
+}
+
+// of returns the owner's run with this id; fetch notes that its result, if there is one, is being read.
+func (r *runs) of(owner, op, id string, fetch bool) (run *asyncRun, over bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run, ok := r.all[id]
@@ -124,9 +159,7 @@ func (r *runs) of(owner, op, id string, take bool) (run *asyncRun, over bool, er
 		return nil, false, fault.NotFound.Errorf("asynchronous run %s", id)
 	}
 	over = !run.ended.IsZero()
-	if over && take {
-		delete(r.all, id)
-	}
+	run.read = run.read || over && fetch
 	return run, over, nil
 }
 
@@ -179,6 +212,14 @@ func absolute(v any, base string) any {
 // answer is the answer of a run that is over, as far as who asks for it may see it by now.
 func (run *asyncRun) answer(x *Request) (*Answer, error) {
 	res, e := run.result, *run.encoder
+	if run.command != "" {
+		call := engine.Call{Op: bulkStatus, Params: run.commandParams(x), As: x.As, EntryPoint: x.EntryPoint(), RequestID: x.ID, Encode: e.encode}
+		var err error
+		if res, err = run.engine.Run(x.HTTP.Context(), call); err != nil {
+			return nil, err
+		}
+		return e.answer(res)
+	}
 	if !res.Replayed {
 		call := run.call
 		call.As, call.RequestID, call.Encode = x.As, x.ID, e.encode
@@ -194,12 +235,35 @@ func (x *Request) runAddress(run *asyncRun) string {
 	return x.Base() + "/api/v1/automation/" + x.Segments.Get("op") + "/@async/" + run.id
 }
 
-func (x *Request) asyncRun(take bool) (*asyncRun, bool, error) {
+// bulkStatus is the operation that tells how far a bulk command is.
+const bulkStatus = "Bulk.Get"
+
+func (run *asyncRun) commandParams(x *Request) Values {
+	return Values{"commandId": run.command, "base": x.Base()}
+}
+
+// asyncRun returns the run that the address names, and whether it is over: a run that submitted a bulk command is over when
+// the command is.
+func (x *Request) asyncRun(fetch bool) (run *asyncRun, over bool, err error) {
 	name, err := x.Param("op")
 	if err != nil {
 		return nil, false, err
 	}
-	return x.Server.runs.of(x.As.Identity(), name, x.Segments.Get("run"), take)
+	run, over, err = x.Server.runs.of(x.As.Identity(), name, x.Segments.Get("run"), false)
+	if err == nil && over && run.command != "" && run.err == nil {
+		over, err = run.commandOver(x)
+	}
+	if err == nil && over && fetch {
+		_, _, err = x.Server.runs.of(run.owner, name, run.id, true)
+	}
+	return run, over, err
+}
+
+// commandOver reports whether the bulk command of a run has ended.
+func (run *asyncRun) commandOver(x *Request) (bool, error) {
+	v, err := x.Value(engine.Call{Op: bulkStatus, Params: run.commandParams(x)})
+	m, _ := v.(map[string]any)
+	return m["state"] == "COMPLETED" || m["state"] == "ABORTED", err
 }
 
 // AsyncStatus says whether a run is over: then the result is elsewhere.
@@ -246,7 +310,7 @@ type asyncState struct {
 	Result string `json:"result,omitempty"` // where it is
 }
 
-// AsyncResult answers as the call would have, once.
+// AsyncResult answers as the call would have, until the result expires.
 func AsyncResult(x *Request) error {
 	run, over, err := x.asyncRun(x.HTTP.Method != http.MethodHead)
 	if err != nil {
@@ -270,11 +334,15 @@ func AsyncResult(x *Request) error {
 
 // AsyncAbort stops a run, or forgets one that is over.
 func AsyncAbort(x *Request) error {
-	run, over, err := x.asyncRun(true)
+	run, over, err := x.asyncRun(false)
 	if err != nil {
 		return err
 	}
-	if !over {
+	if !over && run.command != "" {
+		if _, err := x.Value(engine.Call{Op: "Bulk.Abort", Params: run.commandParams(x)}); err != nil {
+			return err
+		}
+	} else if !over {
 		if err := x.Engine.EndRun(x.As, run.id); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}

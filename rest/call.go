@@ -103,7 +103,7 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 }
 
 // ignoredHeader names the parameters that were given and that the operation called does not
-// have: clients send such, people misspell.
+// have or does not use: clients send such, people misspell.
 const ignoredHeader = "Catena-Ignored"
 
 // escapedList joins names by commas, percent-encoded.

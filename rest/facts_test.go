@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"crypto/md5" //nolint:gosec // what portals send
 	"encoding/base64"
 	"encoding/json"
@@ -20,17 +21,20 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"catena/engine"
+	"catena/ops/bulk"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/directory"
 	"catena/storage/directory/record"
+	"catena/storage/outbox"
 	"catena/storage/schema"
 )
 
 // TestWire plays the files of testdata/wire: what clients of the platform rely on, fact by
 // fact, each file on a server of its own that is fresh. A file is lines:
 //
+//	jobs                         from here on bulk commands are carried out
 //	# a fact: what follows is one, and its name is shown when it does not hold
 //	GET /path/default-domain     a request; /nuxeo/api/v1 stands in front unless /nuxeo does
 //	> name: value                its headers; "as" names the user, "as:" nobody
@@ -84,6 +88,17 @@ func TestWire(t *testing.T) {
 			p.answer()
 		})
 	}
+}
+
+// workThrough does the bulk commands of a server until the test ends.
+func workThrough(t *testing.T, s *resttest.Server) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- outbox.Run(ctx, s.Repo, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}})
+	}()
+	t.Cleanup(func() { stop(); <-done })
 }
 
 // link returns an object with an address.
@@ -155,6 +170,9 @@ func (p *player) play(line string) {
 	case strings.HasPrefix(line, "# "):
 		p.answer()
 		p.fact = line[2:]
+		return
+	case line == "jobs":
+		workThrough(p.t, p.s)
 		return
 	case strings.HasPrefix(line, "user "):
 		words := strings.Fields(line)

@@ -24,6 +24,8 @@ type Script struct {
 	Params                   []engine.Param
 	File, Source             string
 	opLine, opColumn, header int
+
+	declaresOutput bool
 }
 
 // Parse reads the header of a scripted operation. Every mistake of the header is reported
@@ -128,6 +130,7 @@ func (h *header) flush() {
 	case into != nil:
 		*into = text
 		h.seen[tag] = true
+		s.declaresOutput = s.declaresOutput || tag == "output"
 		h.single(tag, text)
 	case tag == "alias":
 		s.Aliases = append(s.Aliases, namesIn(text)...)
@@ -288,11 +291,33 @@ func defaultValue(word, text string) any {
 func (r *Runner) Op(s *Script) engine.Op {
 	j := newJob(s.File, s.Source, true)
 	j.owner = deployed
-	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) { return r.run(c, j, in, params) }
+	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) {
+		out, err := r.run(c, j, in, params)
+		if err != nil {
+			return nil, err
+		}
+		return s.returned(c, out)
+	}
 	return engine.Op{
 		Name: s.Name, Aliases: s.Aliases, Label: s.Label, Category: s.Category, Doc: s.Description, Since: s.Since,
 		Effect: s.Effect, SetsAny: s.setsVariables(), Run: engine.Dynamic(s.Params, []string{s.Input, s.Output}, run),
 	}
+}
+
+// returned is a result as the type that the header declares. A script that declares none returns what it likes; one that
+// declares void returns nothing.
+func (s *Script) returned(c *engine.Ctx, out any) (any, error) {
+	switch {
+	case !s.declaresOutput || out == nil:
+		return out, nil
+	case s.Output == "void":
+		return nil, nil
+	}
+	v, err := c.Convert(out, s.Output)
+	if fault.Is(err, fault.Invalid) {
+		return nil, fault.Wrap(err, "script %s: its result, by its @output,", s.Name).WithCode(fault.CodeScriptValue)
+	}
+	return v, err
 }
 
 // setsVariables reports whether the script may set variables of the context, which it does by the name of one of two.

@@ -20,7 +20,8 @@ func (r *Runner) Ops() []engine.Op {
 	return append(r.kind().Ops(),
 		engine.Op{
 			Name: "RunInputScript", Aliases: []string{"Context.RunInputScript"}, Label: "Run Input Script", Category: "Scripting", SetsAny: true,
-			Doc:     "Runs the input file as JavaScript, in a separate process, and returns its result as a text file called result, or nothing if there is no result.",
+			Doc: "Runs the input file as JavaScript, in a separate process, and returns its result as a text file called result, or nothing if there is no result. " +
+				"The script reads the file as input.",
 			Callers: engine.Scripters,
 			Run:     engine.On(func(p inputScriptParams, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return p.run(r, c, b) }),
 		},
@@ -53,20 +54,20 @@ func (p scriptParams) run(r *Runner, c *engine.Ctx) error {
 }
 
 type inputScriptParams struct {
-	Type string `json:"type" default:"js" doc:"Language of the file: js."`
+	Type string `json:"type" default:"js" values:"js,javascript" doc:"Language of the file: js or javascript. The platform's mvel and groovy are refused."`
 }
 
 func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) {
 	switch strings.ToLower(p.Type) {
 	case "", "js", "javascript":
 	default:
-		return nil, fault.Invalid.Errorf("type: unsupported script language %s, must be js", p.Type).In("type")
+		return nil, fault.Invalid.Errorf("type: unsupported script language %s, must be js or javascript", p.Type).In("type")
 	}
 	source, err := b.Bytes(int64(r.limits.Source))
 	if err != nil {
 		return nil, fault.Wrap(err, "script").WithCode(fault.CodeScriptSource)
 	}
-	v, err := r.run(c, newJob(cmp.Or(b.Name, "script"), string(source), false), nil, c.ChainParameters())
+	v, err := r.run(c, newJob(cmp.Or(b.Name, "script"), string(source), false), b, c.ChainParameters())
 	if err != nil || v == nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ var getTrace = engine.Op{
 
 type getTraceParams struct {
 	Key   string `json:"traceKey,omitzero" doc:"Name of the operation or chain."`
-	Index int    `json:"index" type:"int" default:"-1" doc:"Accepted but ignored."`
+	Index int    `json:"index" type:"int" default:"-1" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p getTraceParams) run(c *engine.Ctx, _ engine.Void) (string, error) {

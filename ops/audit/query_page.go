@@ -42,8 +42,8 @@ type queryPageParams struct {
 	SortBy    string        `json:"sortBy,omitzero" doc:"Fields to sort by, separated by commas."`
 	SortOrder string        `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	SortInfo  []string      `json:"sortInfo,omitzero" doc:"Fields to sort by, each ascending unless false follows."`
-	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Accepted but ignored."`
-	Max       int           `json:"maxResults" default:"100" doc:"Accepted but ignored."`
+	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" unused:"true" doc:"Accepted but ignored."`
+	Max       int           `json:"maxResults" default:"100" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, error) {

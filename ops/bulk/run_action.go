@@ -23,7 +23,7 @@ var runAction = engine.Op{
 type runParams struct {
 	Action   string         `json:"action" doc:"Name of the action."`
 	Batch    int            `json:"batchSize" type:"int" default:"0" doc:"Number of documents per transaction, at most 500; 0 means 100."`
-	Bucket   int            `json:"bucketSize" type:"int" default:"0" doc:"Accepted but ignored."`
+	Bucket   int            `json:"bucketSize" type:"int" default:"0" unused:"true" doc:"Accepted but ignored."`
 	Named    map[string]any `json:"namedParameters,omitzero" type:"properties" doc:"Named parameters of the query."`
 	Params   string         `json:"parameters,omitzero" doc:"Parameters of the action, a JSON object."`
 	Provider string         `json:"providerName,omitzero" doc:"Page provider that finds the documents."`

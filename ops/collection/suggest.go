@@ -19,7 +19,7 @@ var suggest = engine.Op{
 
 type suggestParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
-	Language string `json:"lang,omitzero" doc:"Accepted but ignored."`
+	Language string `json:"lang,omitzero" unused:"true" doc:"Accepted but ignored."`
 	PageSize int    `json:"pageSize" default:"20" doc:"Maximum number of entries."`
 	Term     string `json:"searchTerm,omitzero" doc:"Prefix of the title."`
 }

@@ -26,7 +26,7 @@ var setMetadata = engine.Op{
 type writeMetadataParams struct {
 	Metadata     storage.Props `json:"metadata" doc:"Values by name of the metadata."`
 	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"Names have no group: title, not pdf:title."`
-	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
+	Processor    string        `json:"processor" default:"exifTool" unused:"true" doc:"Accepted but ignored."`
 }
 
 // writable are the names of what a PDF may be told, in small letters as they are read.

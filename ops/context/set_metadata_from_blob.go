@@ -25,7 +25,7 @@ var setMetadataFromBlob = engine.Op{
 type setMetadataParams struct {
 	IgnorePrefix bool     `json:"ignorePrefix" default:"true" doc:"Omit the group from names: width, not image:width."`
 	Metadata     []string `json:"metadata,omitzero" doc:"Names of the metadata to return, with or without group; empty means all."`
-	Processor    string   `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
+	Processor    string   `json:"processor" default:"exifTool" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p setMetadataParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {

@@ -14,6 +14,8 @@ import (
 // Ops are the operations of conversions.
 var Ops = []engine.Op{
 	blobToPDF,
+	computeThumbnail,
+	computeViews,
 	containerContentBlob,
 	convertAny,
 	convertBlob,
@@ -24,6 +26,8 @@ var Ops = []engine.Op{
 	pictureResize,
 	pictureView,
 	preview,
+	recomputeThumbnails,
+	recomputeViews,
 	rendition,
 	resizeBlob,
 	result,

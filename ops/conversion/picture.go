@@ -13,14 +13,14 @@ var pictureCreate = engine.Op{
 	Label:    "Create Picture",
 	Category: "Services",
 	Doc: "Creates a picture in the input folder and returns it. The property originalPicture describes its file as JSON; without it, the picture has no file. " +
-		"Its views are created when they are requested.",
+		"Its views are those of pictureTemplates, made at once; without templates, the usual ones are made when they are requested.",
 	Callers: engine.Anyone,
 	Run:     engine.Each(pictureCreateParams.run),
 }
 
 type pictureCreateParams struct {
 	Name       string        `json:"name,omitzero" doc:"Name in the folder; Untitled by default."`
-	Templates  storage.Props `json:"pictureTemplates,omitzero" doc:"Accepted but ignored: the views of a picture are always the same."`
+	Templates  storage.Props `json:"pictureTemplates,omitzero" doc:"Views by their names: a JSON object each, with title, description, tag and maxsize, the longest side in pixels."`
 	Properties storage.Props `json:"properties,omitzero" doc:"Initial properties by xpath, and the file as originalPicture."`
 }
 
@@ -37,6 +37,12 @@ func (p pictureCreateParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.D
 		}
 		if b != nil {
 			props["file:content"] = b
+		}
+	}
+	if b, ok := props["file:content"].(*storage.Blob); ok && len(p.Templates) > 0 {
+		var err error
+		if props[viewsField], err = p.views(c, b); err != nil {
+			return nil, err
 		}
 	}
 	name := p.Name
@@ -63,37 +69,4 @@ func original(c *engine.Ctx, v any) (*storage.Blob, error) {
 	}
 	b, _ := out.(*storage.Blob)
 	return b, nil
-}
-
-var pictureView = engine.Op{
-	Name:     "Picture.GetView",
-	Aliases:  []string{"Picture.getView"},
-	Label:    "Get image view",
-	Category: "Conversion",
-	Doc:      "Returns a view of a picture: Original, FullHD, Medium, Small or Thumbnail; without a name, its file. Returns nothing if the document is not a picture or the view does not exist.",
-	Effect:   engine.Reads,
-	Callers:  engine.Anyone,
-	Run:      engine.On(pictureViewParams.run),
-}
-
-type pictureViewParams struct {
-	Name string `json:"viewName,omitzero" doc:"Name of the view."`
-}
-
-// views are the measures of pictures' views, in pixels.
-var views = map[string][2]int{"FullHD": {1920, 1080}, "Medium": {1000, 1000}, "Small": {300, 300}, "Thumbnail": {100, 100}}
-
-func (p pictureViewParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
-	if !d.HasFacet("Picture") {
-		return nil, nil
-	}
-	b, err := d.MainBlob()
-	if err != nil || b == nil || p.Name == "" || p.Name == "Original" {
-		return b, err
-	}
-	size, ok := views[p.Name]
-	if !ok {
-		return nil, nil
-	}
-	return resized(c, b, size[0], size[1])
 }

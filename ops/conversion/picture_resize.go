@@ -15,7 +15,7 @@ var pictureResize = engine.Op{
 	Label:    "Resize a picture",
 	Category: "Conversion",
 	Doc: "Scales a picture, or the main file of a document, down to fit a width and a height. It never enlarges a picture. " +
-		"For a document without a file it returns a text that says so.",
+		"A file that is not a picture is returned as it is; for a document without a file a text says so.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
 	Run:     engine.Overload(engine.On(pictureResizeParams.blob), engine.On(pictureResizeParams.doc)),
@@ -27,7 +27,19 @@ type pictureResizeParams struct {
 }
 
 func (p pictureResizeParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if !isPicture(b) {
+		return b, nil
+	}
 	return resized(c, b, p.MaxWidth, p.MaxHeight)
+}
+
+// resizer is the converter that makes pictures smaller.
+const resizer = "pictureResize"
+
+// isPicture reports whether a file is a picture that can be made smaller.
+func isPicture(b *storage.Blob) bool {
+	by, err := convert.Named(resizer)
+	return err == nil && b != nil && by.Takes(b.Type)
 }
 
 func (p pictureResizeParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
@@ -43,7 +55,7 @@ func (p pictureResizeParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, 
 
 // resized makes a picture fit; a side of 0 may be of any length.
 func resized(c *engine.Ctx, b *storage.Blob, width, height int) (*storage.Blob, error) {
-	by, err := convert.Named("pictureResize")
+	by, err := convert.Named(resizer)
 	if err != nil {
 		return nil, err
 	}

@@ -174,8 +174,8 @@ var attachBlob = engine.Op{
 
 type attachParams struct {
 	Document   storage.Ref `json:"document" doc:"Path or id of the document."`
-	Versioning bool        `json:"applyVersioningPolicy" default:"false" values:"false" doc:"Accepted but ignored."`
-	Factory    string      `json:"factoryName" default:"defaultFileSystemItemFactory" values:"defaultFileSystemItemFactory" doc:"Accepted but ignored."`
+	Versioning bool        `json:"applyVersioningPolicy" default:"false" values:"false" unused:"true" doc:"Accepted but ignored."`
+	Factory    string      `json:"factoryName" default:"defaultFileSystemItemFactory" values:"defaultFileSystemItemFactory" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p attachParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

@@ -75,7 +75,7 @@ var getChildren = engine.Op{
 
 type itemParams struct {
 	ID     string `json:"id" doc:"Id of the file or folder."`
-	Parent string `json:"parentId,omitzero" doc:"Accepted but ignored."`
+	Parent string `json:"parentId,omitzero" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p itemParams) get(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -126,7 +126,7 @@ type scrollParams struct {
 	ID        string `json:"id" doc:"Id of the folder."`
 	Scroll    string `json:"scrollId,omitzero" doc:"The scrollId returned by the previous call; none in the first call."`
 	BatchSize int    `json:"batchSize" type:"int" doc:"Maximum number of items, up to the server's page limit."`
-	KeepAlive int64  `json:"keepAlive" default:"60000" doc:"Accepted but ignored."`
+	KeepAlive int64  `json:"keepAlive" default:"60000" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p scrollParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

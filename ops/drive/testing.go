@@ -149,7 +149,7 @@ func createTestDocuments(tests bool) engine.Op {
 
 type testDocumentsParams struct {
 	Content string `json:"contentPattern" default:"Content for file_%03d.txt" doc:"Content of the files, with a placeholder for their number."`
-	Delay   int64  `json:"delay" default:"1000" doc:"Accepted but ignored: all files are created in one transaction."`
+	Delay   int64  `json:"delay" default:"1000" unused:"true" doc:"Accepted but ignored: all files are created in one transaction."`
 	Name    string `json:"namePattern" default:"file_%03d.txt" doc:"Name of the files, with a placeholder for their number."`
 	Number  int    `json:"number" default:"10" doc:"Number of files, up to 1,000."`
 }

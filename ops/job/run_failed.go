@@ -22,7 +22,7 @@ var runFailed = engine.Op{
 type runFailedParams struct {
 	Kinds   []string `json:"categoryFilter,omitzero" doc:"Only jobs of these kinds."`
 	DryRun  bool     `json:"dryRun" default:"false" doc:"Only count."`
-	Timeout int64    `json:"timeoutSeconds" default:"3600" doc:"Accepted but ignored: the call does not wait for the jobs."`
+	Timeout int64    `json:"timeoutSeconds" default:"3600" unused:"true" doc:"Accepted but ignored: the call does not wait for the jobs."`
 }
 
 func (p runFailedParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

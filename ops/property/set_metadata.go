@@ -23,7 +23,7 @@ var setMetadata = engine.Op{
 
 type setMetadataParams struct {
 	Mapping   string `json:"metadataMappingId" doc:"Name of the mapping, for example pdf."`
-	Processor string `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
+	Processor string `json:"processor" default:"exifTool" unused:"true" doc:"Accepted but ignored."`
 	Save      bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 

@@ -21,7 +21,7 @@ type writeMetadataParams struct {
 	Metadata     storage.Props `json:"metadata" doc:"Values by name of the metadata."`
 	Xpath        string        `json:"blobXPath,omitzero" names:"xpath" doc:"Xpath of the file; by default the main file."`
 	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"Names have no group: title, not pdf:title."`
-	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
+	Processor    string        `json:"processor" default:"exifTool" unused:"true" doc:"Accepted but ignored."`
 	Save         bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"catena/engine/expr"
 	"catena/storage/fault"
+	"catena/storage/query"
 )
 
 // step is one group of a histogram: from belongs to it, to does not.
@@ -19,13 +20,10 @@ type step struct {
 
 func (s step) compare(other step) int { return order(s.from, other.from) }
 
-// units are the steps of dates.
-var units = []string{"minute", "hour", "day", "week", "month", "quarter", "year"}
-
 func (y aggregate) checkStep() error {
 	if y.Type == "date_histogram" {
-		if !slices.Contains(units, y.Step) {
-			return fault.Invalid.Errorf("interval: %q: must be one of %s", y.Step, strings.Join(units, ", "))
+		if !slices.Contains(query.Units, y.Step) {
+			return fault.Invalid.Errorf("interval: %q: must be one of %s", y.Step, strings.Join(query.Units, ", "))
 		}
 		return nil
 	}
@@ -48,7 +46,7 @@ func (y aggregate) stepOf(v any, size float64) (step, bool) {
 		if y.Type != "date_histogram" {
 			return step{}, false
 		}
-		from, to, layout := calendar(v.UTC(), y.Step)
+		from, to, layout := query.Calendar(v, y.Step)
 		return step{from.Format(layout), from, to}, true
 	case int64:
 		return y.number(float64(v), size)
@@ -64,32 +62,6 @@ func (y aggregate) number(v, size float64) (step, bool) {
 	}
 	from := math.Floor(v/size) * size
 	return step{strconv.FormatFloat(from, 'f', -1, 64), from, from + size}, true
-}
-
-// calendar is the minute, hour and so on that a time is in, and how it is written.
-func calendar(t time.Time, unit string) (from, to time.Time, layout string) {
-	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-	switch unit {
-	case "minute":
-		from = t.Truncate(time.Minute)
-		return from, from.Add(time.Minute), "2006-01-02T15:04"
-	case "hour":
-		from = t.Truncate(time.Hour)
-		return from, from.Add(time.Hour), "2006-01-02T15:04"
-	case "week": // from Monday, as in ISO 8601
-		from = day.AddDate(0, 0, -(int(t.Weekday())+6)%7)
-		return from, from.AddDate(0, 0, 7), time.DateOnly
-	case "month":
-		from = day.AddDate(0, 0, 1-t.Day())
-		return from, from.AddDate(0, 1, 0), "2006-01"
-	case "quarter":
-		from = time.Date(t.Year(), (t.Month()-1)/3*3+1, 1, 0, 0, 0, 0, time.UTC)
-		return from, from.AddDate(0, 3, 0), "2006-01"
-	case "year":
-		from = time.Date(t.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
-		return from, from.AddDate(1, 0, 0), "2006"
-	}
-	return day, day.AddDate(0, 0, 1), time.DateOnly
 }
 
 // inStep is the condition of the group that the caller has chosen by its key.

@@ -35,7 +35,7 @@ type pageProviderParams struct {
 	Quick      []string      `json:"quickFilters,omitzero" doc:"Names of the provider's quick filters to apply."`
 	Language   string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
 	Highlights []string      `json:"highlights,omitzero" alias:"highlight" doc:"Fields in which the highlight enricher marks full-text matches; ecm:fulltext means all."`
-	Links      string        `json:"documentLinkBuilder,omitzero" doc:"Accepted but ignored."`
+	Links      string        `json:"documentLinkBuilder,omitzero" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.Page, error) {

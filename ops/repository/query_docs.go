@@ -29,8 +29,8 @@ type queryParams struct {
 	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
 	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
-	Quote     bool          `json:"quotePatternParameters" default:"true" doc:"Accepted but ignored: values are always bound."`
-	Escape    bool          `json:"escapePatternParameters" default:"true" doc:"Accepted but ignored: values are always bound."`
+	Quote     bool          `json:"quotePatternParameters" default:"true" unused:"true" doc:"Accepted but ignored: values are always bound."`
+	Escape    bool          `json:"escapePatternParameters" default:"true" unused:"true" doc:"Accepted but ignored: values are always bound."`
 }
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {

@@ -19,11 +19,16 @@ type downloadedParams struct {
 	Name   string `json:"name" doc:"Name of the file."`
 	Named  bool   `json:"named" default:"false" doc:"As in download addresses: the name may follow the xpath or replace it."`
 	Reason string `json:"reason" default:"download" doc:"Reason for the download."`
+	Client string `json:"clientReason,omitzero" doc:"What the client says the file is for, such as view."`
 }
 
 func (p downloadedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if p.Named {
 		p.Xpath = unnamed(d, p.Xpath)
 	}
-	return d, c.Tx.Fire("download", d, map[string]any{"blobXPath": p.Xpath, "blobFilename": p.Name, "downloadReason": p.Reason})
+	extended := map[string]any{"blobXPath": p.Xpath, "blobFilename": p.Name, "downloadReason": p.Reason}
+	if p.Client != "" {
+		extended["clientReason"] = p.Client
+	}
+	return d, c.Tx.Fire("download", d, extended)
 }

@@ -12,6 +12,7 @@ import (
 
 // Ops are the operations on saved searches and suggestions.
 var Ops = []engine.Op{
+	aggregate,
 	create,
 	execute,
 	list,

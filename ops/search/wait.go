@@ -14,10 +14,10 @@ var wait = engine.Op{
 }
 
 type waitParams struct {
-	Timeout int64 `json:"timeoutSecond" default:"300" doc:"Accepted but ignored: there is nothing to wait for."`
-	Refresh bool  `json:"refresh" default:"false" doc:"Accepted but ignored."`
-	Audit   bool  `json:"waitForAudit" default:"false" doc:"Accepted but ignored."`
-	Bulk    bool  `json:"waitForBulkService" default:"false" doc:"Accepted but ignored."`
+	Timeout int64 `json:"timeoutSecond" default:"300" unused:"true" doc:"Accepted but ignored: there is nothing to wait for."`
+	Refresh bool  `json:"refresh" default:"false" unused:"true" doc:"Accepted but ignored."`
+	Audit   bool  `json:"waitForAudit" default:"false" unused:"true" doc:"Accepted but ignored."`
+	Bulk    bool  `json:"waitForBulkService" default:"false" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (waitParams) run(*engine.Ctx, engine.Void) (bool, error) { return true, nil }

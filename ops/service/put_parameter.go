@@ -17,7 +17,7 @@ var putParameter = engine.Op{
 type putParameterParams struct {
 	Key   string `json:"key" doc:"Name of the parameter."`
 	Value string `json:"value" doc:"Its value."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Accepted but ignored."`
+	Save  bool   `json:"save" default:"true" values:"true" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p putParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -18,7 +18,7 @@ var putParameters = engine.Op{
 
 type putParametersParams struct {
 	Parameters map[string]any `json:"parameters" type:"properties" doc:"Values by name."`
-	Save       bool           `json:"save" default:"true" values:"true" doc:"Accepted but ignored."`
+	Save       bool           `json:"save" default:"true" values:"true" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p putParametersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -29,7 +29,7 @@ type suggestParams struct {
 	Document storage.Ref `json:"document,omitzero" doc:"Document whose tags are returned if value is set."`
 	Term     string      `json:"searchTerm,omitzero" doc:"Prefix of the tags."`
 	Value    string      `json:"value,omitzero" doc:"Any value, to return the tags of the document."`
-	Xpath    string      `json:"xpath,omitzero" doc:"Accepted but ignored."`
+	Xpath    string      `json:"xpath,omitzero" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -11,7 +11,7 @@ var getUser = engine.Op{
 	Aliases:  []string{"NuxeoPrincipal.Get"},
 	Label:    "Get Nuxeo Principal",
 	Category: "Users & Groups",
-	Doc:      "Returns a user, by default the caller. Only administrators and power users may read other users. Returns nothing if the user does not exist.",
+	Doc:      "Returns a user, by default the caller, in the form of a document whose properties are those of the schema user. Only administrators and power users may read other users. Returns nothing if the user does not exist.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
 	Run:      engine.On(getUserParams.run).As("void", "document"),
@@ -21,7 +21,7 @@ type getUserParams struct {
 	Login string `json:"login,omitzero" doc:"Name of the user."`
 }
 
-func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	name := p.Login
 	if name == "" {
 		name = c.As.Name
@@ -30,8 +30,8 @@ func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 		return nil, fault.Denied.Errorf("user %s: not visible to '%s'", name, c.As.Name)
 	}
 	u, err := people.Lookup(c.Tx, name)
-	if fault.Is(err, fault.NotFound) {
-		return nil, nil
+	if err != nil {
+		return nil, unlessMissing(err)
 	}
-	return u, err
+	return userDocument(c, u), nil
 }

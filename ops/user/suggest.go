@@ -33,7 +33,7 @@ type suggestParams struct {
 	HidePower    bool   `json:"hidePowerUsersGroup" default:"false" doc:"Whether to omit power user groups."`
 	HideSecond   bool   `json:"hideSecondLabel" default:"false" doc:"Whether to omit the second field from labels."`
 	HideThird    bool   `json:"hideThirdLabel" default:"false" doc:"Whether to omit the third field from labels."`
-	Language     string `json:"lang,omitzero" doc:"Accepted but ignored."`
+	Language     string `json:"lang,omitzero" unused:"true" doc:"Accepted but ignored."`
 	Term         string `json:"searchTerm,omitzero" alias:"prefix" doc:"Prefix of the names; empty for all."`
 	SearchType   string `json:"searchType,omitzero" doc:"USER_TYPE for users only, GROUP_TYPE for groups only."`
 	SecondField  string `json:"secondLabelField,omitzero" doc:"Second field of a user's label; lastName by default."`

@@ -28,6 +28,7 @@ var Ops = []engine.Op{
 	groupUsers,
 	invite,
 	joinGroup,
+	latest,
 	leaveGroup,
 	listGroups,
 	listKeys,

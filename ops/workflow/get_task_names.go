@@ -26,7 +26,7 @@ type getTaskNamesParams struct {
 	Limit    int    `json:"limit" default:"-1" type:"int" doc:"Maximum number of names; less than 1 means no limit."`
 	Search   string `json:"searchTerm,omitzero" doc:"Prefix of the name, in the language; case-sensitive."`
 	Value    string `json:"value,omitzero" doc:"The exact name in the workflow; overrides searchTerm."`
-	Xpath    string `json:"xpath,omitzero" doc:"Accepted but ignored."`
+	Xpath    string `json:"xpath,omitzero" unused:"true" doc:"Accepted but ignored."`
 }
 
 func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {

@@ -24,7 +24,7 @@ func Routes() []rest.Route {
 		{Method: "GET", Path: "/automation/:op", Handle: describe, Gives: "Operation", Says: "Describes an operation."},
 		{Method: "POST", Path: "/automation/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation. With Prefer: respond-async it runs in the background."},
 		{Method: "POST", Path: "/automation/:op/@async", Body: rest.CallBody, Handle: invokeAsync, Status: http.StatusAccepted, Gives: "none", Says: "Runs an operation in the background; Location is the address of its result."},
-		{Method: "GET", Path: "/automation/:op/@async/:run", Handle: rest.AsyncResult, Or: http.StatusNoContent, Says: "Returns the result of a background run, once."},
+		{Method: "GET", Path: "/automation/:op/@async/:run", Handle: rest.AsyncResult, Or: http.StatusNoContent, Says: "Returns the result of a background run until it expires."},
 		{Method: "DELETE", Path: "/automation/:op/@async/:run", Handle: rest.AsyncAbort, Gives: "none", Status: http.StatusNoContent, Says: "Cancels a background run."},
 		{Method: "GET", Path: "/automation/:op/@async/:run/events", Handle: rest.AsyncEvents, Gives: "events", Or: http.StatusNoContent, Says: "Streams the states of a background run until the last one."},
 		{Method: "GET", Path: "/automation/:op/@async/:run/status", Handle: rest.AsyncStatus, Gives: "text", Says: "Returns the state of a background run."},

@@ -251,6 +251,9 @@ func noteDownload(x *rest.Request, id string, at rest.Values, name string) {
 	_ = http.NewResponseController(x.Writer).Flush() // not every connection can
 	params := maps.Clone(at)
 	params["name"] = name
+	if reason := x.Query().Get("clientReason"); reason != "" && len(reason) <= maxReason {
+		params["clientReason"] = reason
+	}
 	as := *x.Engine.System()
 	as.Actor = x.As.Name
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), noteTime)
@@ -262,6 +265,9 @@ func noteDownload(x *rest.Request, id string, at rest.Values, name string) {
 		x.Report(rest.StatusOf(err), "download was not recorded", err)
 	}
 }
+
+// maxReason bounds, in bytes, what a client may say that it downloads a file for.
+const maxReason = 100
 
 // noteTime bounds how long recording a download may take.
 const noteTime = 5 * time.Second

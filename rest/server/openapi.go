@@ -313,9 +313,6 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 // resultSchema names what an operation's result is on the wire: a schema, "file", "none", "any" JSON, or
 // "" where it may be either a file or JSON.
 func resultSchema(op *engine.Def) string {
-	if op.Name == "User.Get" {
-		return "User" // its signature says document, as that of the platform does
-	}
 	gives := ""
 	sig := op.Signature()
 	for i := 1; i < len(sig); i += 2 {

@@ -39,8 +39,8 @@ func platformSchemas() map[string]any {
 		"CommentInput":        entitySchema("", "", "text parentId xpath entityId origin entity:any author"),
 		"DirectoryEntry":      entitySchema("directoryEntry", "directoryName id properties:object", ""),
 		"DirectoryEntryInput": entitySchema("", "properties:object", "directoryName id"),
-		"Document": entitySchema("document", `repository uid path type state:string? parentRef:string? isCheckedOut:boolean isRecord:boolean retainUntil:moment?
-			hasLegalHold:boolean isUnderRetentionOrLegalHold:boolean isVersion:boolean isProxy:boolean changeToken isTrashed:boolean title facets:array
+		"Document": entitySchema("document", `repository uid path:string? type state:string? parentRef:string? isCheckedOut:boolean isRecord:boolean retainUntil:moment?
+			hasLegalHold:boolean isUnderRetentionOrLegalHold:boolean isVersion:boolean isProxy:boolean changeToken:string? isTrashed:boolean title facets:array
 			schemas:array`, `versionableId proxyTargetId isLatestVersion:boolean isLatestMajorVersion:boolean versionLabel lockOwner lockCreated:moment
 			lastModified:moment properties:object contextParameters:object`),
 		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),

@@ -54,6 +54,8 @@ func serverRoutes() []rest.Route {
 		{Method: "GET", Path: "/docs/operations", Access: rest.Visitor, Handle: page.Reference, Gives: "page", Says: "Describes the operations that the caller may run."},
 		{Method: "GET", Path: rest.ErrorCodesPath, Access: rest.Open, Handle: page.ErrorCodes, Gives: "page", Says: "Explains error codes, for people."},
 		{Method: "GET", Path: "/.well-known/security.txt", Access: rest.Open, Handle: securityTxt, Gives: "text", Says: "Returns the contact for reporting vulnerabilities."},
+		{Method: "POST", Path: "/site/es/:index/_search", Op: "Search.Aggregate", Entity: "*", Status: http.StatusOK},
+		{Method: "POST", Path: "/site/es/:index/:type/_search", Op: "Search.Aggregate", Entity: "*", Status: http.StatusOK},
 		{Method: "GET", Path: "/healthz", Access: rest.Open, Handle: alive, Gives: "text", Says: "Responds while the process is alive."},
 		{Method: "GET", Path: "/json/cmis", Handle: repositoryInfo, Says: "Describes the repositories."},
 		{Method: "GET", Path: "/livez", Access: rest.Open, Handle: alive, Gives: "text", Says: "Responds while the process is alive."},

@@ -1,0 +1,145 @@
+package search
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/search"
+)
+
+var aggregate = engine.Op{
+	Name:     "Search.Aggregate",
+	Label:    "Aggregate",
+	Category: category,
+	Doc: "Counts documents the caller may read, or for administrators audit records, in groups, asked in the form of the search engine " +
+		"that the platform keeps its index in. Queries: bool, exists, match_all, range, term, terms. Aggregations: terms, date_histogram, " +
+		"filters, range, and the figures avg, cardinality, max, min, stats, sum, value_count. A query on eventId is about audit records. " +
+		"The results are counted, not listed: hits is empty.",
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(aggregateParams.run),
+}
+
+// The bounds of one search.
+const (
+	maxRows    = 100_000 // documents or records read
+	maxBuckets = 10_000  // groups altogether
+	maxNested  = 10      // levels of queries and of aggregations
+)
+
+type aggregateParams struct {
+	Query        map[string]any `json:"query,omitzero" type:"object" doc:"The query; by default everything."`
+	Aggs         map[string]any `json:"aggs,omitzero" type:"object" doc:"The aggregations by the names of their results."`
+	Aggregations map[string]any `json:"aggregations,omitzero" type:"object" doc:"The same, under the name's long form."`
+	Index        string         `json:"index,omitzero" doc:"Name of the index. Audit names the audit records; any other name is the whole repository."`
+	Type         string         `json:"type,omitzero" unused:"true" doc:"Accepted but ignored: one index has one type."`
+	Size         int            `json:"size" default:"10" unused:"true" doc:"Accepted but ignored: results are counted, not listed."`
+}
+
+// row gives the values of a field, none if it has none.
+type row func(field string) []any
+
+func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	q := &conditions{fields: map[string]bool{}}
+	holds, err := q.parse(orNil(p.Query), 0)
+	if err != nil {
+		return nil, err
+	}
+	tallies, err := parseTallies(map[string]any{"aggs": orNil(p.Aggs), "aggregations": orNil(p.Aggregations)}, q, 0)
+	if err != nil {
+		return nil, err
+	}
+	n, budget := 0, maxBuckets
+	visit := func(r row) error {
+		if !holds(r) {
+			return nil
+		}
+		n++
+		for _, t := range tallies {
+			if err := t.add(r, &budget); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if p.Index == "audit" || q.ofAudit() {
+		err = q.eachRecord(c, visit)
+	} else {
+		err = q.eachDocument(c, visit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{
+		"timed_out": false,
+		"hits":      map[string]any{"total": map[string]any{"value": n, "relation": "eq"}, "max_score": nil, "hits": []any{}},
+	}
+	if len(tallies) > 0 {
+		if out["aggregations"], err = results(tallies, &budget); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// orNil tells an object that was not given from one with nothing in it.
+func orNil(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+// eachDocument visits the documents that could meet the query.
+func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
+	columns := q.columns(c.Tx.Repo().Types())
+	src, named := q.source(columns)
+	at := map[string]int{}
+	for i, col := range columns {
+		at[col.field] = i
+	}
+	var failed error
+	more, err := search.Values(c.Tx, src, search.Options{Named: named}, maxRows, func(values []any) {
+		if failed == nil {
+			failed = visit(func(field string) []any { return documentValues(field, at, values) })
+		}
+	})
+	if err == nil && more {
+		err = fault.Limit.Errorf("search: more than %d documents; restrict the query", maxRows).WithCode(fault.CodeQueryTooCostly)
+	}
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// eachRecord visits the audit records that could meet the query. Those of all users are for administrators.
+func (q *conditions) eachRecord(c *engine.Ctx, visit func(row) error) error {
+	if !c.As.Admin && !c.As.System {
+		return fault.Denied.Errorf("audit records: can be searched only by administrators")
+	}
+	f := q.audit
+	f.PageOptions = storage.PageOptions{Limit: 1000, CountLimit: -1}
+	for read := 0; ; {
+		page, err := c.Tx.Entries(f)
+		if err != nil {
+			return err
+		}
+		for i := range page.Entries {
+			e := &page.Entries[i]
+			if err := visit(func(field string) []any { return recordValues(field, e) }); err != nil {
+				return err
+			}
+		}
+		if read += len(page.Entries); !page.HasNext || page.Next == "" {
+			return nil
+		}
+		if read >= maxRows {
+			return fault.Limit.Errorf("search: more than %d audit records; restrict eventId or eventDate", maxRows).WithCode(fault.CodeQueryTooCostly)
+		}
+		if err := c.Err(); err != nil {
+			return err
+		}
+		f.After = page.Next
+	}
+}

@@ -1,0 +1,196 @@
+package search
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// parseTallies reads the aggregations of a search or of a bucket.
+func parseTallies(body map[string]any, q *conditions, depth int) ([]*tally, error) {
+	v := body["aggs"]
+	if v == nil {
+		v = body["aggregations"]
+	}
+	if v == nil {
+		return nil, nil
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fault.Invalid.Errorf("aggs: must be an object").In("aggs")
+	}
+	if depth >= maxNested {
+		return nil, fault.Limit.Errorf("aggs: more than %d levels", maxNested).In("aggs")
+	}
+	var all []*tally
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		one, _ := m[name].(map[string]any)
+		t, err := parseTally(name, one, q, depth)
+		if err != nil {
+			return nil, fault.Wrap(err, "aggregation %s", name).In("aggs")
+		}
+		all = append(all, t.fresh())
+	}
+	return all, nil
+}
+
+func parseTally(name string, m map[string]any, q *conditions, depth int) (*tally, error) {
+	t := &tally{name: name}
+	var body map[string]any
+	for key, v := range m {
+		if key == "aggs" || key == "aggregations" || key == "meta" {
+			continue
+		}
+		if t.kind != "" {
+			return nil, fault.Invalid.Errorf("must be of one kind, not %s and %s", t.kind, key)
+		}
+		t.kind = key
+		body, _ = v.(map[string]any)
+	}
+	if field, ok := body["field"].(string); ok && field != "" {
+		t.field = q.field(field)
+	} else if t.kind != "filters" {
+		return nil, fault.Invalid.Errorf("%s: field: is missing", cmp.Or(t.kind, "kind"))
+	}
+	var err error
+	switch t.kind {
+	case "terms":
+		err = t.readTerms(body)
+	case "date_histogram":
+		err = t.readHistogram(body)
+	case "filters":
+		err = t.readFilters(body, q)
+	case "range":
+		err = t.readRanges(body)
+	case "avg", "cardinality", "max", "min", "stats", "sum", "value_count":
+	default:
+		err = fault.Invalid.Errorf("%s: is not supported; must be terms, date_histogram, filters, range, avg, cardinality, max, min, stats, sum or value_count", t.kind)
+	}
+	if err == nil {
+		t.inner, err = parseTallies(m, q, depth+1)
+	}
+	return t, err
+}
+
+func (t *tally) readTerms(m map[string]any) error {
+	t.size, t.order = 10, "_count desc"
+	if n, ok := m["size"]; ok {
+		if t.size = int(number(n)); t.size < 1 || t.size > maxBuckets {
+			return fault.Invalid.Errorf("size: must be between 1 and %d", maxBuckets)
+		}
+	}
+	if order, ok := m["order"].(map[string]any); ok {
+		for key, dir := range order {
+			t.order = key + " " + strings.ToLower(termOf(dir))
+		}
+	}
+	return nil
+}
+
+// intervals are the steps of dates as searches write them.
+var intervals = map[string]string{"1m": "minute", "1h": "hour", "1d": "day", "1w": "week", "1M": "month", "1q": "quarter", "1y": "year"}
+
+func (t *tally) readHistogram(m map[string]any) error {
+	word := ""
+	for _, key := range []string{"interval", "calendar_interval", "fixed_interval"} {
+		if s, ok := m[key].(string); ok {
+			word = s
+		}
+	}
+	if t.unit = cmp.Or(intervals[word], word); !slices.Contains(query.Units, t.unit) {
+		return fault.Invalid.Errorf("interval: %q: must be one of %s", word, strings.Join(query.Units, ", "))
+	}
+	t.layout = "2006-01-02T15:04:05.000Z"
+	if format, ok := m["format"].(string); ok && format != "" {
+		t.layout = dateLayout(format)
+	}
+	if zone, ok := m["time_zone"].(string); ok && zone != "" && zone != "UTC" && zone != "Z" {
+		at, err := time.Parse("-07:00", zone)
+		if err != nil {
+			return fault.Invalid.Errorf("time_zone: %q: must be an offset such as +01:00", zone)
+		}
+		_, offset := at.Zone()
+		t.zone = time.Duration(offset) * time.Second
+	}
+	n, given := m["min_doc_count"]
+	t.fill = !given || number(n) == 0
+	bounds, _ := m["extended_bounds"].(map[string]any)
+	for key, to := range map[string]*time.Time{"min": &t.min, "max": &t.max} {
+		switch v := bounds[key].(type) {
+		case nil:
+		case string:
+			at, err := schema.ParseDate(v)
+			if err != nil {
+				return fault.Wrap(err, "extended_bounds: %s", key)
+			}
+			*to = at
+		default:
+			*to = time.UnixMilli(int64(number(v))).UTC()
+		}
+	}
+	return nil
+}
+
+// dateLayout is a pattern such as yyyy-MM-dd as the standard library writes it.
+func dateLayout(pattern string) string {
+	return strings.NewReplacer("yyyy", "2006", "MM", "01", "dd", "02", "HH", "15", "mm", "04", "ss", "05", "SSS", "000", "'", "").Replace(pattern)
+}
+
+func (t *tally) readFilters(m map[string]any, q *conditions) error {
+	named, ok := m["filters"].(map[string]any)
+	if !ok {
+		return fault.Invalid.Errorf("filters: must be an object of queries")
+	}
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		holds, err := q.parse(named[key], -1)
+		if err != nil {
+			return err
+		}
+		t.parts = append(t.parts, part{key: key, holds: holds})
+	}
+	return nil
+}
+
+func (t *tally) readRanges(m map[string]any) error {
+	list, _ := m["ranges"].([]any)
+	if len(list) == 0 {
+		return fault.Invalid.Errorf("ranges: is missing")
+	}
+	for _, v := range list {
+		r, _ := v.(map[string]any)
+		p := part{}
+		for key, to := range map[string]*any{"from": &p.span.from, "to": &p.span.to} {
+			switch n := r[key].(type) {
+			case nil:
+			case int64, float64:
+				*to = number(n)
+			case string:
+				at, err := schema.ParseDate(n)
+				if err != nil {
+					return fault.Wrap(err, "ranges: %s", key)
+				}
+				*to = at
+			default:
+				return fault.Invalid.Errorf("ranges: %s: must be a number or a date", key)
+			}
+		}
+		if p.key, _ = r["key"].(string); p.key == "" {
+			p.key = bound(p.span.from) + "-" + bound(p.span.to)
+		}
+		t.parts = append(t.parts, p)
+	}
+	return nil
+}
+
+func bound(v any) string {
+	if v == nil {
+		return "*"
+	}
+	return termOf(v)
+}

@@ -1,0 +1,85 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/people"
+)
+
+var latest = engine.Op{
+	Name:     "UserGroup.Latest",
+	Label:    "Latest Users and Groups",
+	Category: "Users & Groups",
+	Doc: "Returns the users and groups created last that still exist, in the form of documents, newest first. " +
+		"For administrators and power users.",
+	Effect:  engine.Reads,
+	Callers: engine.Anyone,
+	Run:     engine.On(latestParams.run),
+}
+
+// mostLatest bounds how many records of creations are read.
+const mostLatest = 1_000
+
+type latestParams struct {
+	PageSize int `json:"pageSize" default:"10" doc:"Maximum number of entries."`
+}
+
+func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if !manages(c.As) {
+		return nil, fault.Denied.Errorf("users: the latest are shown only to administrators and power users")
+	}
+	o, err := options(c, p.PageSize, 0)
+	if err != nil {
+		return nil, err
+	}
+	page, err := c.Tx.As(c.Tx.Repo().System()).Entries(storage.EntryFilter{
+		Events: []string{"user_created", "group_created"}, PageOptions: storage.PageOptions{Limit: mostLatest, CountLimit: -1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries, seen := []any{}, map[string]bool{}
+	for _, e := range page.Entries {
+		name, _ := e.Extended["id"].(string)
+		if seen[e.Event+name] || len(entries) == o.Limit {
+			continue
+		}
+		seen[e.Event+name] = true
+		d, err := created(c, e.Event, name)
+		if err != nil {
+			return nil, err
+		}
+		if d != nil {
+			entries = append(entries, d)
+		}
+	}
+	return map[string]any{
+		"entity-type": "documents", "isPaginable": true, "resultsCount": len(entries), "totalSize": len(entries), "pageSize": o.Limit,
+		"currentPageIndex": 0, "numberOfPages": 1, "isNextPageAvailable": false, "isPreviousPageAvailable": false,
+		"currentPageSize": len(entries), "entries": entries,
+	}, nil
+}
+
+// created returns the user or group that an event is about, nil if there is none any more.
+func created(c *engine.Ctx, event, name string) (map[string]any, error) {
+	if event == "user_created" {
+		u, err := people.Lookup(c.Tx, name)
+		if err != nil {
+			return nil, unlessMissing(err)
+		}
+		return userDocument(c, u), nil
+	}
+	g, err := people.LookupGroup(c.Tx, name)
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	return groupDocument(c, g), nil
+}
+
+func unlessMissing(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
