@@ -3,6 +3,15 @@
 // a deck is, what may be written, which HTML is harmless, what each revision of the service
 // calls a field. Results are maps with data, meta and etag, as the service's answers have
 // them; addresses, headers and statuses are left to the entry points.
+//
+// The addresses of the service are rows of decks/route, the fields of a deck rows of decks/field: decoding,
+// validation, both revisions of the answers, the OpenAPI description and the MCP tools derive from these two
+// tables. A deck's HTML goes through decks/html before it is stored, so what is stored is harmless. Its pages
+// are shown in a sandbox nevertheless.
+//
+// The operations of this package create, read, list, change, delete and restore decks. The packages below it
+// have one part of the service each, and what several of them need is in decks/deck. Listen connects all of
+// it with the repository: decks follow what happens to their documents, whoever changes them.
 package decks
 
 import (

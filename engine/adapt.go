@@ -7,8 +7,9 @@ import (
 	"catena/storage/fault"
 )
 
-// adapters are the kinds that an input of a kind is converted to when no function of an
-// operation takes it as it is.
+// adapters are the kinds that an input of a kind is converted to when no function of an operation takes it as
+// it is. Only conversions that the platform's clients rely on are in the table: each one more makes it
+// likelier that an operation with several functions takes an input in a way that its author did not mean.
 var adapters = [kinds][]kind{
 	kString:  {kDoc, kDocs, kRef, kRefs, kProps, kDate, kStrings, kBool, kInt, kLong},
 	kStrings: {kDocs, kRefs, kList},
@@ -26,11 +27,14 @@ var adapters = [kinds][]kind{
 	kRaw:     {kProps, kMap, kList},
 }
 
-// fit scores how well a function that takes one kind suits an input of another: 4 exactly,
-// 3 as it is, 2 converted, 1 not taken at all, 0 not at all suited.
+// fit scores how well a function that takes one kind suits an input of another: 4 exactly, 3 as it is, 2
+// converted, 1 not taken at all, 0 not at all suited. Of several functions the one with the highest score is
+// chosen, the first one if scores are equal.
 func fit(from, to kind) int {
 	switch {
 	case to == kVoid:
+		// A function without input can be called with any input, which it does not see; that is better than
+		// an error, and worse than every function that takes the input.
 		if from == kVoid {
 			return 4
 		}
@@ -53,7 +57,7 @@ func fit(from, to kind) int {
 	return 0
 }
 
-// text reads a reference as clients write it: with "doc:" or a repository in front.
+// ref reads a reference as clients write it.
 func ref(s string) storage.Ref { return storage.Ref(strings.TrimSpace(s)) }
 
 // splitRefs reads references separated by commas, with "docs:" in front or not.
@@ -112,6 +116,8 @@ func refsOfEntity(m map[string]any) (storage.Refs, bool) {
 	if list, isList := m["entries"].([]any); isList {
 		return refsOf(list)
 	}
+	// uid comes first, since entities of the platform have both uid and path, and a path may have changed
+	// since.
 	for _, name := range [...]string{"uid", "id", "path"} {
 		if s, isText := m[name].(string); isText && s != "" {
 			return storage.Refs{ref(s)}, true
@@ -147,6 +153,8 @@ func (c *Ctx) toDocuments(v any, to kind) (any, error) {
 			return nil, mismatch(to, v)
 		}
 	}
+	// A list where one document is expected is a mistake of the caller, even if it has one element: which one
+	// is meant must not depend on how many there happen to be. What is left here names documents in JSON.
 	refs, ok := refsOf(v)
 	if !ok || (to == kRef || to == kDoc) && len(refs) != 1 {
 		return nil, mismatch(to, v)
@@ -191,6 +199,7 @@ func (c *Ctx) doc(r storage.Ref) (*storage.Doc, error) {
 	if c.Tx == nil {
 		return nil, fault.Invalid.Errorf("document %s: this operation does not read documents", r)
 	}
+	// Parameters such as "../archive" are relative to the document that the operation works on.
 	base, _ := c.Input.(*storage.Doc)
 	return c.Tx.DocFrom(base, r)
 }

@@ -50,6 +50,7 @@ func (c *Ctx) convert(v any, to kind) (any, error) {
 	if v == nil || k == to || to == kAny || to == kVoid {
 		return v, nil
 	}
+	// A parameter that keeps JSON as it came is parsed only if something wants it as a value.
 	if k == kRaw {
 		plain, err := c.ParseJSON(v.(json.RawMessage))
 		if err != nil {
@@ -80,6 +81,7 @@ func (c *Ctx) convert(v any, to kind) (any, error) {
 
 // unwrapEntity takes the value out of {"entity-type": "string", "value": …} and the like.
 func unwrapEntity(m map[string]any) (any, bool) {
+	// Clients of the platform wrap scalars in entities, both as input and as parameters.
 	switch m["entity-type"] {
 	case "string", "boolean", "number", "date", "list", "map", "orderedMap":
 		v, ok := m["value"]
@@ -106,6 +108,7 @@ func toScalar(v any, to kind) (any, error) {
 			}
 			return n, nil
 		}
+	// An integer is a float, but a float is an integer only if it is whole; text is read by fromText.
 	case kFloat:
 		switch n := v.(type) {
 		case int:
@@ -144,6 +147,7 @@ func fromText(s string, to kind) (any, error) {
 			return n, nil
 		}
 	case kDate:
+		// An empty date comes from a form whose field was left empty, and unsets the property.
 		if t == "" {
 			return time.Time{}, nil
 		}
@@ -184,6 +188,8 @@ func asLong(v any) (int64, bool) {
 	case int64:
 		return n, true
 	case float64:
+		// JSON has one type of number: 3.0 is an integer, 3.5 is not. Beyond 2^62 a float64 says too little
+		// about which integer is meant.
 		if n == math.Trunc(n) && math.Abs(n) < 1<<62 {
 			return int64(n), true
 		}
@@ -231,6 +237,8 @@ func (c *Ctx) describedBlob(m map[string]any, to kind) (any, error) {
 		return asBlobs(b, to), err
 	}
 	data, ok := m["data"].(string)
+	// A file that is given by its address would have to be fetched, which nothing does implicitly: any
+	// parameter would become a way to make the server send requests.
 	if !ok || strings.HasPrefix(data, "http://") || strings.HasPrefix(data, "https://") {
 		return nil, mismatch(to, m)
 	}
@@ -261,6 +269,7 @@ func toCollection(v any, to kind) (any, error) {
 func toStrings(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
+		// Text is a list with commas, as forms and the platform's chains write it.
 		return schema.SplitList(v), nil
 	case storage.Refs:
 		out := make([]string, len(v))

@@ -13,15 +13,19 @@ import (
 	"catena/storage/fault"
 )
 
-// decoder fills the parameters of one call: a struct, or a map for dynamic operations.
+// decoder fills the parameters of one call: a struct, or a map for dynamic operations. A parameter that is
+// given by its own name wins over one that is given by an alias, wherever each stands in the object; hence
+// two sets of bits. Operations have at most 64 parameters because of these (see compileTable).
 type decoder struct {
-	c    *Ctx
-	t    *table
-	to   reflect.Value // the struct; the zero Value for dynamic operations
-	m    map[string]any
-	set  uint64 // fields given by their own name or found
-	by   uint64 // fields given by another name
-	next int    // field that is likely next
+	c   *Ctx
+	t   *table
+	to  reflect.Value // the struct; the zero Value for dynamic operations
+	m   map[string]any
+	set uint64 // fields given by their own name or found
+	by  uint64 // fields given by another name
+	// Programs send parameters in the order of the documentation, so the field after the last one is tried
+	// first, which saves a search for nearly every name.
+	next int // field that is likely next
 
 	strange string // the first name given that no field has
 }
@@ -38,9 +42,11 @@ func (t *table) start(c *Ctx) (p any, d decoder) {
 		}
 		return d.m, d
 	}
+	// Without fields there is nothing to change, so all calls share one value.
 	if t.typ.Size() == 0 {
 		return t.proto, d
 	}
+	// The prototype holds the defaults; what is decoded goes into a copy.
 	p = t.fresh(t.proto)
 	d.to = reflect.ValueOf(p).Elem()
 	return p, d
@@ -85,6 +91,8 @@ func (d *decoder) object(s *scanner) error {
 		if i < 0 || d.t.fields[i].Unused {
 			d.c.ignore(string(name))
 		}
+		// Two members with one name would be read differently by different parsers, which is how filters are
+		// evaded.
 		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {
 			return s.fail("duplicate name")
 		}
@@ -128,6 +136,8 @@ func (n *names) add(name string) bool {
 // member takes the value of field i in, or passes over it.
 func (d *decoder) member(s *scanner, i int, own bool) error {
 	b := s.peek()
+	// Null counts as not given, since many clients send all fields of a form. The value is parsed all the
+	// same: what is not JSON must not pass because nobody needs it.
 	if i < 0 || b == 'n' {
 		_, err := s.value(1)
 		if i >= 0 && d.t.fields[i].kind == kProps {
@@ -146,6 +156,7 @@ func (d *decoder) member(s *scanner, i int, own bool) error {
 	} else {
 		d.by |= bit
 	}
+	// The two most frequent kinds are set without a value in between.
 	if b == '"' && f.kind == kString && d.m == nil && !f.Enum {
 		raw, err := s.text()
 		d.at(f).SetString(string(raw))
@@ -192,6 +203,7 @@ func (t *table) fromMap(c *Ctx, m map[string]any) (any, error) {
 			}
 			continue
 		}
+		// The first alias that has a value wins; the others are older names of the same.
 		for _, name := range f.Aliases {
 			if v, ok := m[name]; ok && v != nil {
 				d.by |= 1 << i
@@ -327,6 +339,8 @@ func (d *decoder) finish() error {
 		return nil
 	}
 	c := d.c
+	// Parameters that the caller left out are inherited from the chain around, which is how the platform's
+	// chains pass them on. Only what is left out is looked up, and it is converted like a given value.
 	if len(c.Vars) > 0 || len(c.params) > 0 {
 		for i := range d.t.fields {
 			if given&(1<<i) != 0 {

@@ -8,6 +8,10 @@ import (
 )
 
 // Func is what an operation runs: one function or several over different inputs.
+//
+// Operations are written as typed functions, and run by the engine without reflection: On and its relatives
+// wrap each function once, when the operation is defined, into one that takes and returns any values. The
+// type parameters P, I and O are the struct of the parameters, the input and the output.
 type Func struct {
 	variants []variant
 	params   reflect.Type // struct of the parameters; nil if dynamic

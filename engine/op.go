@@ -5,7 +5,7 @@
 // who may see it is decided by storage.
 //
 // The path of a call through the package: Run (run.go) finds the operation by name and checks that the caller
-// may call it from this entry point (rule.go). It opens the kind of transaction that the operation's Effect
+// may call it from this entry point (Callers). It opens the kind of transaction that the operation's Effect
 // needs, and in each attempt finds the input, chooses the function for it (call.go, adapt.go), decodes the
 // parameters (decode.go, json.go, param.go) and runs the function. The result is encoded inside the
 // transaction, so that an answer never shows a state that was not committed. What is to happen outside of the

@@ -1,6 +1,10 @@
 // Package deck is the content of a deck: the fields that callers read and write, its HTML, and
 // its appearance. A deck is a document of type Deck; its fields are the properties of the schema deck, and package field
 // has the table of them. The families of operations below decks build on this package and do not import each other.
+//
+// Callers of the service have rights on decks, not on documents: a deck lies in a folder that only its owner
+// can read, and links, teams and administrators reach it through operations that check their own rules and
+// then act as the system (AsSystem).
 package deck
 
 import (

@@ -2,6 +2,15 @@
 // export was asked for, the file once it is made, and how many a user may ask for. Its
 // worker carries them out behind the requests. What an export looks like to callers is for
 // package decks, how a file is made for package render.
+//
+// An export is pending until it is completed or failed, and never changes then. The deck's HTML is held from
+// the moment of the request, so that later edits do not reach an export in progress. The work is a job of the
+// outbox: a server that stops takes it up at its next start, once, since a deck that brought the renderer
+// down might do so again.
+//
+// Thumbnails are a second kind of record. They are named by the version of the appearance that they show
+// (deck.AppearanceVersion), drawn once, shared by all who may see the deck, and dropped when the deck looks
+// different.
 package export
 
 import (

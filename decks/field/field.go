@@ -1,6 +1,11 @@
 // Package field is the table of a deck's fields. What callers may write, what each revision of
 // the service returns, its OpenAPI description, the tools for models and the pages are made
 // from it; reading and writing the fields is left to package deck.
+//
+// A new field is a row of the table in table.go, and a property of the schema in storage/schema if it is
+// stored. A row says the type, the bounds, the revisions that have the field, where it is stored, and by
+// which way it may be written: when the deck is created, directly, or with its appearance. Nothing else has a
+// list of fields, apart from render.Deck, whose struct tags name those that rendering needs.
 package field
 
 import (

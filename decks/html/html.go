@@ -2,6 +2,14 @@
 // no deck, and finds the slides, the speaker notes and the text, all in one pass over the
 // bytes. What tags and attributes may stay is in its tables. Where decks are kept and who sees
 // them is left to others.
+//
+// The HTML of a deck comes from people, programs and language models that nobody trusts, and is shown to
+// others. It is filtered by what is permitted, not by what is known to be dangerous: an element, an attribute
+// or the scheme of an address that is not in the tables of names.go and harmless.go is removed. The filter
+// works on the source text instead of a parsed tree, for two reasons. What is harmless keeps its bytes, so
+// that authors find what they wrote; and the filter never has to write HTML, which is where sanitizers are
+// attacked: markup that parses differently when it is read again. Every result is stable, that is, filtering
+// it once more changes nothing, and the tests compare it with the tree that browsers would build.
 package html
 
 import "catena/storage/fault"

@@ -1,6 +1,16 @@
 // Package render makes files of decks: PDF, by a browser where there is one and else by a
 // renderer of its own, and ZIP archives that open without a network. It is given a deck and
 // returns bytes; which deck, for whom and what becomes of the file is for package decks.
+//
+// With a browser, a deck is printed by headless Chromium, a process of its own that reaches no network: what
+// it asks for is answered by this package (process.go, serve.go, chromium.go). Without one, a layout engine
+// of this package draws what decks mostly consist of: text, lists, tables, code, pictures and backgrounds
+// (box.go, flow.go, line.go, row.go, table.go, paint.go, embedded.go). It implements a subset of CSS and
+// returns warnings about what it cannot follow. Auto chooses between the two. Pictures of slides come from
+// the browser (still.go), or are cards with the title (card.go).
+//
+// Both ways are bounded: in time, in the pages they make, in the pixels of pictures, and in how much layout
+// work one deck may cause.
 package render
 
 import (

@@ -1,6 +1,12 @@
 // Package share keeps private links to decks, through which anyone who has the link may see the deck. A link may have a
 // password and an expiry time, and its views are counted. The store has only a hash of its token, so that reading the store
 // does not open decks; its owner sees the address because the token can be derived again from the server's secret.
+//
+// Opening a link is an operation without a signed-in user: the token is the permission, and grants one deck,
+// to be read. A password is checked by the code that checks sign-in passwords, with its throttling
+// (storage/credential), and an accepted one is replaced by a pass, which the page keeps in a cookie for this
+// link alone. The link's row counts the views; the latest of them are rows of their own, with the program and
+// the referrer.
 package share
 
 import (

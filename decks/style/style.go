@@ -2,6 +2,10 @@
 // for it: every rule reaches the slides and nothing around them, nothing is fetched from the
 // network, and what is no CSS, as the variables and mixins of its dialects, is left out. It
 // knows the grammar of style sheets and no properties.
+//
+// The style sheet of a deck is stored as it was written and compiled whenever the deck is shown, so that a
+// way out that is closed later is closed for stored decks too. Every selector is put below the element that
+// holds the slides; what could reach the network is left out.
 package style
 
 import "strings"

@@ -2,6 +2,10 @@
 // style sheets of our own, and the files of the presentation framework, which make gathers
 // from npm packages and the compiler builds in. It holds no deck and serves nothing: pages
 // and exports take its files and put them where a browser finds them.
+//
+// The names of colours and fonts are values that callers write into decks, so a name cannot be removed
+// without a synonym for the decks that have it. reveal.js and its plug-ins are pinned by the lock file in
+// npm/, and their licenses are delivered with them.
 package theme
 
 import (
