@@ -128,15 +128,10 @@ func refsOfEntity(m map[string]any) (storage.Refs, bool) {
 
 // toDocuments converts to a document, documents, or references to them.
 func (c *Ctx) toDocuments(v any, to kind) (any, error) {
-	switch to {
-	case kRef:
-		switch v := v.(type) {
-		case string:
-			return ref(v), nil
-		case storage.Docs, storage.Refs, []any, []string, *storage.Page:
-			return nil, mismatch(to, v)
-		}
-	case kDocs:
+	if to == kRef || to == kDoc {
+		return c.toOne(v, to)
+	}
+	if to == kDocs {
 		switch v := v.(type) {
 		case *storage.Doc:
 			return storage.Docs{v}, nil
@@ -145,29 +140,38 @@ func (c *Ctx) toDocuments(v any, to kind) (any, error) {
 		case []any:
 			return c.toDocs(v)
 		}
-	case kDoc:
-		switch v := v.(type) {
-		case string:
-			return c.doc(ref(v))
-		case storage.Docs, storage.Refs, []any, []string, *storage.Page:
-			return nil, mismatch(to, v)
-		}
 	}
 	// A list where one document is expected is a mistake of the caller, even if it has one element: which one
 	// is meant must not depend on how many there happen to be. What is left here names documents in JSON.
 	refs, ok := refsOf(v)
-	if !ok || (to == kRef || to == kDoc) && len(refs) != 1 {
+	switch {
+	case !ok:
 		return nil, mismatch(to, v)
-	}
-	switch to {
-	case kRef:
-		return refs[0], nil
-	case kDoc:
-		return c.doc(refs[0])
-	case kRefs:
+	case to == kRefs:
 		return refs, nil
 	}
 	return c.docs(refs)
+}
+
+// toOne converts to a document or the reference to one, which a list is not even if it has one element.
+func (c *Ctx) toOne(v any, to kind) (any, error) {
+	var one storage.Ref
+	switch v := v.(type) {
+	case string:
+		one = ref(v)
+	case storage.Docs, storage.Refs, []any, []string, *storage.Page:
+		return nil, mismatch(to, v)
+	default:
+		refs, ok := refsOf(v)
+		if !ok || len(refs) != 1 {
+			return nil, mismatch(to, v)
+		}
+		one = refs[0]
+	}
+	if to == kRef {
+		return one, nil
+	}
+	return c.doc(one)
 }
 
 // toDocs makes documents of an untyped list of documents and whatever names them.

@@ -186,29 +186,17 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 	case *storage.Page:
 		return c.view(p, v.Docs, depth)
 	case *storage.Blob:
-		return map[string]any{
-			expr.Handle: v, "name": v.Name, "filename": v.Name, "type": v.Type, "mimeType": v.Type,
-			"length": v.Size, "digest": v.Digest, "encoding": v.Encoding,
-			"getString": func(...any) (any, error) {
-				text, err := v.Bytes(maxFileText)
-				return string(text), err
-			},
-		}, nil
+		return blobView(v), nil
 	case storage.Blobs:
 		return c.viewList(p, List(v), depth)
 	case []any:
 		return c.viewList(p, v, depth)
+	case []string:
+		return List(v), nil
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, item := range v {
-			var err error
-			if out[name], err = c.view(p, item, depth+1); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+		return c.viewMap(p, v, depth)
 	case storage.Props:
-		return c.view(p, map[string]any(v), depth)
+		return c.viewMap(p, v, depth)
 	case Value:
 		return c.view(p, v.V, depth)
 	case storage.Ref:
@@ -216,13 +204,37 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 	case *search.Rows:
 		return v.Entries, nil
 	}
+	return handled(v), nil
+}
+
+// handled is the view of a value that expressions cannot look into, unless it is a plain one.
+func handled(v any) any {
 	if _, ok := asText(v); ok || v == nil {
-		return v, nil
+		return v
 	}
-	if list, ok := v.([]string); ok {
-		return List(list), nil
+	return map[string]any{expr.Handle: v}
+}
+
+func blobView(b *storage.Blob) map[string]any {
+	return map[string]any{
+		expr.Handle: b, "name": b.Name, "filename": b.Name, "type": b.Type, "mimeType": b.Type,
+		"length": b.Size, "digest": b.Digest, "encoding": b.Encoding,
+		"getString": func(...any) (any, error) {
+			text, err := b.Bytes(maxFileText)
+			return string(text), err
+		},
 	}
-	return map[string]any{expr.Handle: v}, nil
+}
+
+func (c *Ctx) viewMap(p *expr.Program, m map[string]any, depth int) (any, error) {
+	out := make(map[string]any, len(m))
+	for name, item := range m {
+		var err error
+		if out[name], err = c.view(p, item, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func (c *Ctx) viewList(p *expr.Program, list []any, depth int) (any, error) {

@@ -349,6 +349,19 @@ func fixed(v any) bool {
 	return true
 }
 
+// value is the value that a step gives a parameter, or its default.
+func (st *step) value(f *field) (v any, given bool) {
+	if v, given = st.Params[f.Name]; given {
+		return v, true
+	}
+	for _, alias := range f.Aliases {
+		if v, given = st.Params[alias]; given {
+			return v, true
+		}
+	}
+	return f.Default, false
+}
+
 // sets notes the variables that a step sets for those behind it.
 func (b *planner) sets(st *step) {
 	if st.As != "" {
@@ -362,18 +375,13 @@ func (b *planner) sets(st *step) {
 	b.scope.open = b.scope.open || d.SetsAny
 	for i := range d.table.fields {
 		f := &d.table.fields[i]
-		v, given := st.Params[f.Name]
-		for _, alias := range f.Aliases {
-			if !given {
-				v, given = st.Params[alias]
-			}
+		if f.Names != NamesVariable && f.Names != NamesOperation {
+			continue
 		}
-		if !given {
-			v = f.Default
-		}
+		v, given := st.value(f)
 		name, text := v.(string)
 		switch {
-		case f.Names != NamesVariable && f.Names != NamesOperation, !given && v == nil:
+		case !given && v == nil:
 		case !text || expr.Is(name):
 			b.scope.open = true
 		case f.Names == NamesVariable:

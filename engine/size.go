@@ -31,10 +31,7 @@ func below(v reflect.Value, levels int) (n int64) {
 	case reflect.Pointer:
 		n = behind(v, levels)
 	case reflect.Slice, reflect.Array:
-		n = inline(v.Type().Elem()) * int64(v.Len())
-		for i := 0; i < v.Len() && leads(v.Type().Elem().Kind()); i++ {
-			n += below(v.Index(i), levels)
-		}
+		n = elements(v, levels)
 	case reflect.Map:
 		each := inline(v.Type().Key()) + inline(v.Type().Elem())
 		for key, item := range v.Seq2() {
@@ -46,6 +43,14 @@ func below(v reflect.Value, levels int) (n int64) {
 				n += below(f, levels)
 			}
 		}
+	}
+	return n
+}
+
+func elements(v reflect.Value, levels int) int64 {
+	n := inline(v.Type().Elem()) * int64(v.Len())
+	for i := 0; i < v.Len() && leads(v.Type().Elem().Kind()); i++ {
+		n += below(v.Index(i), levels)
 	}
 	return n
 }

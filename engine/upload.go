@@ -108,40 +108,52 @@ func (c *Ctx) filedIn(v any, depth int) (filing, error) {
 	case string:
 		return c.filedText(v, depth)
 	case []any:
-		for i, item := range v {
-			f, err := c.filedIn(item, depth+1)
-			if err != nil {
-				return same, err
-			}
-			if f.changed {
-				if !same.changed {
-					same = filing{value: slices.Clone(v), changed: true}
-				}
-				same.value.([]any)[i] = f.value
-			}
-		}
+		return c.filedList(v, depth)
 	case map[string]any:
-		if c.run != nil && c.run.e.uploads.batch(v) != "" {
-			b, err := c.Uploaded(v)
-			if b == nil {
-				return filing{changed: true}, err
-			}
-			return filing{value: b, changed: true}, err
-		}
-		for name, part := range v {
-			f, err := c.filedIn(part, depth+1)
-			if err != nil {
-				return same, err
-			}
-			if f.changed {
-				if !same.changed {
-					same = filing{value: maps.Clone(v), changed: true}
-				}
-				same.value.(map[string]any)[name] = f.value
-			}
-		}
+		return c.filedMap(v, depth)
 	}
 	return same, nil
+}
+
+func (c *Ctx) filedList(list []any, depth int) (filing, error) {
+	out, changed := list, false
+	for i, item := range list {
+		f, err := c.filedIn(item, depth+1)
+		if err != nil {
+			return filing{value: list}, err
+		}
+		if f.changed && !changed {
+			out, changed = slices.Clone(list), true
+		}
+		if f.changed {
+			out[i] = f.value
+		}
+	}
+	return filing{out, changed}, nil
+}
+
+func (c *Ctx) filedMap(m map[string]any, depth int) (filing, error) {
+	if c.run != nil && c.run.e.uploads.batch(m) != "" {
+		b, err := c.Uploaded(m)
+		if b == nil {
+			return filing{changed: true}, err
+		}
+		return filing{value: b, changed: true}, err
+	}
+	out, changed := m, false
+	for name, part := range m {
+		f, err := c.filedIn(part, depth+1)
+		if err != nil {
+			return filing{value: m}, err
+		}
+		if f.changed && !changed {
+			out, changed = maps.Clone(m), true
+		}
+		if f.changed {
+			out[name] = f.value
+		}
+	}
+	return filing{out, changed}, nil
 }
 
 // filedText reads JSON text that describes files, which is how lines of key=value give them.

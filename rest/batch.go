@@ -169,18 +169,8 @@ func (x *Request) hold(b *batched) (held, error) {
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") {
 		return held{}, fault.Invalid.Errorf("path %.100q: must be an address of this server without its host name", b.Path).In("path")
 	}
-	r := x.HTTP.WithContext(x.HTTP.Context())
-	r.Method, r.URL, r.RequestURI, r.Header = b.Method, u, b.Path, x.HTTP.Header.Clone()
-	for _, name := range ownHeaders {
-		r.Header.Del(name)
-	}
-	r.Body, r.ContentLength = http.NoBody, 0
-	if len(b.Body) > 0 {
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b.Body)), int64(len(b.Body))
-		r.Header.Set("Content-Type", MIMEJSON)
-	}
 	var calls []held
-	one := &Request{Server: x.Server, Writer: silent{http.Header{}}, HTTP: r, ID: x.ID, As: x.As, Session: x.Session, held: &calls}
+	one := &Request{Server: x.Server, Writer: silent{http.Header{}}, HTTP: x.part(b, u), ID: x.ID, As: x.As, Session: x.Session, held: &calls}
 	at := Locate(x.Server.ContextPath, u.EscapedPath())
 	if at.API {
 		one.Route = x.Server.api.find(b.Method, at.Path, &one.Segments)
@@ -205,6 +195,21 @@ func (x *Request) hold(b *batched) (held, error) {
 		return held{}, fault.Invalid.Errorf("%s %.100s: not supported in a batch", b.Method, b.Path).In("path")
 	}
 	return calls[0], nil
+}
+
+// part is the request that one of a batch stands for.
+func (x *Request) part(b *batched, u *url.URL) *http.Request {
+	r := x.HTTP.WithContext(x.HTTP.Context())
+	r.Method, r.URL, r.RequestURI, r.Header = b.Method, u, b.Path, x.HTTP.Header.Clone()
+	for _, name := range ownHeaders {
+		r.Header.Del(name)
+	}
+	r.Body, r.ContentLength = http.NoBody, 0
+	if len(b.Body) > 0 {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b.Body)), int64(len(b.Body))
+		r.Header.Set("Content-Type", MIMEJSON)
+	}
+	return r
 }
 
 // silent is where a request in a batch would answer.

@@ -3,6 +3,7 @@ package rest
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"catena/engine/lines"
@@ -33,28 +34,32 @@ const MIMEForm = "application/x-www-form-urlencoded"
 // Takes reports whether a body of a media type is read.
 func (b Body) Takes(typ string) bool {
 	switch b {
-	case JSONBody:
-		return IsJSON(typ)
-	case CallBody:
-		return IsJSON(typ) || typ == MIMEForm || typ == "multipart/related" || typ == "multipart/form-data" || typ == "multipart/mixed"
 	case FileBody:
 		return true
-	case FormBody:
-		return typ == MIMEForm
 	case LinesBody:
 		_, ok := lines.Types[typ]
 		return ok
-	case PartsBody:
-		return typ == "multipart/form-data" || typ == "multipart/related"
-	case PatchBody:
-		return IsJSON(typ) || typ == MIMEPatch
 	case PictureBody:
-		return strings.HasPrefix(typ, "image/") || typ == "multipart/form-data"
+		return strings.HasPrefix(typ, "image/") || typ == formData
 	case SlidesBody:
-		_, text := SlideFormats[typ]
-		return text || IsJSON(typ)
+		if _, ok := SlideFormats[typ]; ok {
+			return true
+		}
 	}
-	return false
+	return IsJSON(typ) && takesJSON[b] || slices.Contains(bodyTypes[b], typ)
+}
+
+const formData = "multipart/form-data"
+
+// takesJSON are the bodies that may be JSON.
+var takesJSON = map[Body]bool{JSONBody: true, CallBody: true, PatchBody: true, SlidesBody: true}
+
+// bodyTypes are other media types of bodies that may only be of a few.
+var bodyTypes = map[Body][]string{
+	CallBody:  {MIMEForm, "multipart/related", formData, "multipart/mixed"},
+	FormBody:  {MIMEForm},
+	PartsBody: {formData, "multipart/related"},
+	PatchBody: {MIMEPatch},
 }
 
 // Media returns the media type of the body, with its parameters, if the route takes that.

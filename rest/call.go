@@ -74,32 +74,40 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 	if err != nil {
 		return err
 	}
-	if call.IdempotencyKey != "" {
-		x.Writer.Header().Set("Idempotency-Key", call.IdempotencyKey)
-		if res.Replayed {
-			x.Writer.Header().Set("Idempotency-Replayed", "true")
-		}
-	} else if a.Body != nil {
+	if call.IdempotencyKey == "" && a.Body != nil {
 		x.buf = a.Body[:0]
-	}
-	if call.Trace && res.Trace != nil {
-		x.Writer.Header().Set("Catena-Trace", res.Trace.ID)
 	}
 	x.led(e, a)
 	if a.Location != "" && re.Encode != nil {
 		a.Location = x.Host() + a.Location
 	}
-	if e.out.Tell != nil && !res.Replayed && !call.DryRun {
-		e.out.Tell(x.Writer.Header())
-	}
-	if x.Invoked != "" && len(res.Ignored) > 0 {
-		x.Writer.Header().Set(ignoredHeader, escapedList(res.Ignored))
-	}
+	x.report(&call, res, e.out.Tell)
 	x.Write(a)
 	if re.Sent != nil && a.File != nil {
 		re.Sent(a.File.Blob.Name) // also when the client has left
 	}
 	return nil
+}
+
+// report sets the headers that say how a call was run, and those that tell adds unless the result is that of an earlier
+// request or of a dry run.
+func (x *Request) report(call *engine.Call, res *engine.Result, tell func(h http.Header)) {
+	h := x.Writer.Header()
+	if call.IdempotencyKey != "" {
+		h.Set("Idempotency-Key", call.IdempotencyKey)
+		if res.Replayed {
+			h.Set("Idempotency-Replayed", "true")
+		}
+	}
+	if call.Trace && res.Trace != nil {
+		h.Set("Catena-Trace", res.Trace.ID)
+	}
+	if tell != nil && !res.Replayed && !call.DryRun {
+		tell(h)
+	}
+	if x.Invoked != "" && len(res.Ignored) > 0 {
+		h.Set(ignoredHeader, escapedList(res.Ignored))
+	}
 }
 
 // ignoredHeader names the parameters that were given and that the operation called does not
@@ -353,28 +361,36 @@ func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 		return dryAnswer(res)
 	}
 	a := &Answer{Status: e.status(res.Value), Mime: MIMEJSON, Body: body, Etag: e.out.Tag, Location: e.out.Location}
-	switch v := res.Value.(type) {
-	case *engine.Blob:
-		if v != nil && !e.void && !res.Void {
-			a.Body, a.File = nil, &File{Blob: v, Inline: e.re.Inline}
-			if e.re.Modified != nil {
-				a.File.modified = *e.re.Modified
-			}
-			return a, nil
-		}
-	case engine.Blobs:
-		if !e.void && !res.Void {
-			a.Body, a.files = nil, v
-			if len(v) == 0 {
-				a.files, a.Status = nil, http.StatusNoContent
-			}
-			return a, nil
-		}
+	void := e.void || res.Void
+	if !void && e.files(a, res.Value) {
+		return a, nil
 	}
-	if e.void || res.Void || len(a.Body) == 0 || a.Status == http.StatusNoContent {
+	if void || len(a.Body) == 0 || a.Status == http.StatusNoContent {
 		return &Answer{Status: cmp.Or(e.re.empty, http.StatusNoContent)}, nil
 	}
 	return a, nil
+}
+
+// files makes the files that a call returns the content of its answer, if it does.
+func (e *encoder) files(a *Answer, v any) bool {
+	switch v := v.(type) {
+	case *engine.Blob:
+		if v == nil {
+			return false
+		}
+		a.Body, a.File = nil, &File{Blob: v, Inline: e.re.Inline}
+		if e.re.Modified != nil {
+			a.File.modified = *e.re.Modified
+		}
+	case engine.Blobs:
+		a.Body, a.files = nil, v
+		if len(v) == 0 {
+			a.files, a.Status = nil, http.StatusNoContent
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // replayed makes the answer that an earlier request with the same key got.

@@ -130,7 +130,12 @@ func byteRange(h http.Header, tag string, modified time.Time, size int64) (start
 			return 0, 0, false
 		}
 	}
-	from, to, ok := strings.Cut(strings.TrimSpace(spec), "-")
+	return span(strings.TrimSpace(spec), size)
+}
+
+// span reads a range such as 0-99, 100- or -50 of a file.
+func span(spec string, size int64) (start, n int64, ok bool) {
+	from, to, ok := strings.Cut(spec, "-")
 	if !ok {
 		return 0, 0, false
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -150,45 +151,64 @@ func (x *Request) See(path string) error {
 	return nil
 }
 
-// signIn finds out who asks from the Authorization header or a token header. Clients also put
-// tokens into addresses that they hand to viewers; our own log leaves those parts out.
-func (x *Request) signIn() error {
-	ctx, by := x.HTTP.Context(), x.Server.SignIn
-	var err error
-	switch auth := x.HTTP.Header["Authorization"]; {
-	case len(auth) == 1 && hasScheme(auth[0], "Basic "):
-		user, password, ok := x.HTTP.BasicAuth()
-		if !ok {
-			return fault.Denied.Errorf("sign-in: malformed Authorization header").WithCode(fault.CodeNotSignedIn)
-		}
-		x.As, err = by.Password(x.FromClient(), user, password)
-	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
-		x.As, err = by.Bearer(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
-	case len(auth) == 0 && len(x.HTTP.Header["X-Authentication-Token"]) == 1:
-		x.As, err = by.Token(ctx, x.HTTP.Header["X-Authentication-Token"][0])
-	case len(auth) == 0 && x.addressed("token"):
-		x.As, err = by.Device(ctx, x.Query().Get("token"))
-	case len(auth) == 0 && x.addressed("access_token"):
-		x.As, err = by.Bearer(ctx, x.Query().Get("access_token"))
-	case len(auth) == 0 && x.portal():
-		x.As, err = x.signInPortal()
-	case len(auth) == 0 && x.Server.As != nil:
-		x.As = x.Server.As
-	case len(auth) == 0 && x.ownPage():
-		x.As, err = by.Session(ctx, x.Cookie(SessionCookie))
+// signIn finds out who asks. Why nobody is signed in is not said, except that it was tried too often.
+func (x *Request) signIn() (err error) {
+	switch auth := x.HTTP.Header["Authorization"]; len(auth) {
+	case 0:
+		x.As, err = x.unheaded()
+	case 1:
+		x.As, err = x.headed(auth[0])
 	default:
-		return fault.Denied.Errorf("sign-in: user and password or a key are required").WithCode(fault.CodeNotSignedIn)
+		err = errNoCredentials
 	}
-	if err == nil {
-		return nil
-	}
-	if fault.CodeOf(err) == fault.CodeTooManyAttempts {
+	switch k := fault.Of(err); {
+	case err == nil, errors.Is(err, errNoCredentials), errors.Is(err, errMalformed), fault.CodeOf(err) == fault.CodeTooManyAttempts:
 		return err
-	}
-	if k := fault.Of(err); k == fault.Denied || k == fault.NotFound || k == fault.Invalid {
+	case k == fault.Denied, k == fault.NotFound, k == fault.Invalid:
 		return fault.Denied.Errorf("sign-in: refused").WithCode(fault.CodeNotSignedIn)
 	}
 	return err
+}
+
+var (
+	errNoCredentials = fault.Denied.Errorf("sign-in: user and password or a key are required").WithCode(fault.CodeNotSignedIn)
+	errMalformed     = fault.Denied.Errorf("sign-in: malformed Authorization header").WithCode(fault.CodeNotSignedIn)
+)
+
+// headed finds out who asks from the Authorization header.
+func (x *Request) headed(auth string) (*engine.Principal, error) {
+	switch {
+	case hasScheme(auth, "Basic "):
+		user, password, ok := x.HTTP.BasicAuth()
+		if !ok {
+			return nil, errMalformed
+		}
+		return x.Server.SignIn.Password(x.FromClient(), user, password)
+	case hasScheme(auth, "Bearer "):
+		return x.Server.SignIn.Bearer(x.HTTP.Context(), strings.TrimSpace(auth[len("Bearer "):]))
+	}
+	return nil, errNoCredentials
+}
+
+// unheaded finds out who asks without an Authorization header. Clients also put tokens into addresses that they
+// hand to viewers; our own log leaves those parts out.
+func (x *Request) unheaded() (*engine.Principal, error) {
+	ctx, by := x.HTTP.Context(), x.Server.SignIn
+	switch token := x.HTTP.Header["X-Authentication-Token"]; {
+	case len(token) == 1:
+		return by.Token(ctx, token[0])
+	case x.addressed("token"):
+		return by.Device(ctx, x.Query().Get("token"))
+	case x.addressed("access_token"):
+		return by.Bearer(ctx, x.Query().Get("access_token"))
+	case x.portal():
+		return x.signInPortal()
+	case x.Server.As != nil:
+		return x.Server.As, nil
+	case x.ownPage():
+		return by.Session(ctx, x.Cookie(SessionCookie))
+	}
+	return nil, errNoCredentials
 }
 
 // addressed reports whether the address carries a token, which is good for the platform's

@@ -53,18 +53,10 @@ func (s *scanner) refuse(format string, args ...any) error {
 }
 
 func (s *scanner) token() error {
-	c := s.src[s.i]
-	switch {
-	case c == '\n':
-		s.line++
-		s.i++
-	case c == ' ' || c == '\t' || c == '\r':
-		s.i++
-	case strings.HasPrefix(s.src[s.i:], "//"):
-		s.skipTo("\n", 0)
-	case strings.HasPrefix(s.src[s.i:], "/*"):
-		s.i += 2
-		s.skipTo("*/", 2)
+	if s.blank() {
+		return nil
+	}
+	switch c := s.src[s.i]; {
 	case c == '"' || c == '\'':
 		s.text(c)
 		s.seen()
@@ -76,14 +68,33 @@ func (s *scanner) token() error {
 		s.seen()
 	case isWord(c):
 		s.word()
-	case c == '(' || c == '[' || c == '{':
+	case strings.IndexByte("([{", c) >= 0:
 		return s.enter(c)
-	case c == ')' || c == ']' || c == '}':
+	case strings.IndexByte(")]}", c) >= 0:
 		return s.leave(c)
 	default:
 		return s.operator(c)
 	}
 	return nil
+}
+
+// blank passes over one blank or comment, if that is next.
+func (s *scanner) blank() bool {
+	switch c := s.src[s.i]; {
+	case c == '\n':
+		s.line++
+		s.i++
+	case c == ' ' || c == '\t' || c == '\r':
+		s.i++
+	case strings.HasPrefix(s.src[s.i:], "//"):
+		s.skipTo("\n", 0)
+	case strings.HasPrefix(s.src[s.i:], "/*"):
+		s.i += 2
+		s.skipTo("*/", 2)
+	default:
+		return false
+	}
+	return true
 }
 
 func isWord(c byte) bool {

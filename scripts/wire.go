@@ -326,21 +326,7 @@ func (r *reader) nested(depth int) any {
 		r.fail()
 		return nil
 	}
-	switch r.byte() {
-	case tagNil:
-		return nil
-	case tagFalse:
-		return false
-	case tagTrue:
-		return true
-	case tagInt:
-		return r.int()
-	case tagFloat:
-		return r.float()
-	case tagString:
-		return r.string()
-	case tagTime:
-		return time.UnixMilli(r.int()).UTC()
+	switch tag := r.byte(); tag {
 	case tagArray:
 		return r.items(depth)
 	case tagList:
@@ -357,6 +343,28 @@ func (r *reader) nested(depth int) any {
 		return r.handles.readDocument(r)
 	case tagFile:
 		return r.handles.readFile(r)
+	default:
+		return r.scalar(tag)
+	}
+}
+
+// scalar reads a value that contains no others.
+func (r *reader) scalar(tag byte) any {
+	switch tag {
+	case tagNil:
+		return nil
+	case tagFalse:
+		return false
+	case tagTrue:
+		return true
+	case tagInt:
+		return r.int()
+	case tagFloat:
+		return r.float()
+	case tagString:
+		return r.string()
+	case tagTime:
+		return time.UnixMilli(r.int()).UTC()
 	case tagAbsent:
 		return absent{}
 	}

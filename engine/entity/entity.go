@@ -181,23 +181,6 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return nil, fault.Limit.Errorf("response: nested too deeply or longer than %d bytes", maxBytes).WithCode(fault.CodeAnswer)
 	}
 	switch v := v.(type) {
-	case nil:
-		return append(dst, "null"...), nil
-	case string:
-		return schema.AppendString(dst, v), nil
-	case storage.Ref:
-		return schema.AppendString(dst, string(v)), nil
-	case bool:
-		return strconv.AppendBool(dst, v), nil
-	case int:
-		return strconv.AppendInt(dst, int64(v), 10), nil
-	case int64:
-		return strconv.AppendInt(dst, v, 10), nil
-	case time.Time:
-		if v.IsZero() {
-			return append(dst, "null"...), nil
-		}
-		return schema.AppendTime(dst, v), nil
 	case map[string]any:
 		return w.object(dst, v, level)
 	case storage.Props:
@@ -217,6 +200,30 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		*people.UserPage, *people.GroupPage, *record.Entry, *record.Page,
 		*workflow.Instance, workflow.InstanceList, *workflow.Model, workflow.ModelList, *workflow.Graph, *workflow.Task, *workflow.TaskPage:
 		return w.entity(dst, v, max(level, 2))
+	}
+	return scalar(dst, v)
+}
+
+// scalar appends a value that contains no entities.
+func scalar(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case string:
+		return schema.AppendString(dst, v), nil
+	case storage.Ref:
+		return schema.AppendString(dst, string(v)), nil
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(dst, v, 10), nil
+	case time.Time:
+		if v.IsZero() {
+			return append(dst, "null"...), nil
+		}
+		return schema.AppendTime(dst, v), nil
 	}
 	raw, err := json.Marshal(v)
 	return append(dst, raw...), err

@@ -93,75 +93,57 @@ func numbers(operands []operand, n int) []float64 {
 	return out
 }
 
+// operators are those that take numbers only: how many, and what they do.
+var operators = map[string]struct {
+	numbers int
+	do      func(d *drawer, n []float64)
+}{
+	"BT": {0, func(d *drawer, _ []float64) { d.line, d.at, d.drawn = unmoved, unmoved, false }},
+	"ET": {0, func(d *drawer, _ []float64) { d.blank() }},
+	"Q":  {0, func(d *drawer, _ []float64) { d.restore() }},
+	"T*": {0, func(d *drawer, _ []float64) { d.move(0, -d.leading) }},
+	"TD": {2, func(d *drawer, n []float64) { d.leading = -n[1]; d.move(n[0], n[1]) }},
+	"TL": {1, func(d *drawer, n []float64) { d.leading = n[0] }},
+	"Tc": {1, func(d *drawer, n []float64) { d.chars = n[0] }},
+	"Td": {2, func(d *drawer, n []float64) { d.move(n[0], n[1]) }},
+	"Tm": {6, func(d *drawer, n []float64) { d.line = matrix(n); d.at = d.line }},
+	"Tw": {1, func(d *drawer, n []float64) { d.words = n[0] }},
+	"Tz": {1, func(d *drawer, n []float64) { d.scale = n[0] / 100 }},
+	"cm": {6, func(d *drawer, n []float64) { d.page = matrix(n).then(d.page) }},
+	"q":  {0, func(d *drawer, _ []float64) { d.save() }},
+}
+
 func (d *drawer) do(operator string, operands []operand) {
-	switch operator {
-	case "BT":
-		d.line = unmoved
-		d.at, d.drawn = d.line, false
-	case "ET":
-		d.blank()
-	case "Tf":
-		if n := numbers(operands, 1); n != nil && len(operands) > 1 && operands[0].kind == nameOperand {
+	if op, ok := operators[operator]; ok {
+		if n := numbers(operands, op.numbers); n != nil {
+			op.do(d, n)
+		}
+		return
+	}
+	named := len(operands) > 0 && operands[0].kind == nameOperand
+	switch {
+	case operator == "Tf" && named && len(operands) > 1:
+		if n := numbers(operands, 1); n != nil {
 			d.size = n[0]
 			d.font = d.p.font(d.resources, operands[0].text)
 		}
-	case "Tc", "Tw", "TL", "Tz":
-		if n := numbers(operands, 1); n != nil {
-			d.set(operator, n[0])
-		}
-	case "Td", "TD":
-		if n := numbers(operands, 2); n != nil {
-			if operator == "TD" {
-				d.leading = -n[1]
-			}
-			d.move(n[0], n[1])
-		}
-	case "Tm":
-		if n := numbers(operands, 6); n != nil {
-			d.line = matrix(n)
-			d.at = d.line
-		}
-	case "T*":
-		d.move(0, -d.leading)
-	case "Do":
-		if len(operands) > 0 && operands[0].kind == nameOperand {
-			d.p.form(d.resources, operands[0].text, d.depth, d.page)
-		}
-	case "q", "Q", "cm":
-		d.turn(operator, operands)
+	case operator == "Do" && named:
+		d.p.form(d.resources, operands[0].text, d.depth, d.page)
 	default:
 		d.text(operator, operands)
 	}
 }
 
-// turn does the operators that move the page.
-func (d *drawer) turn(operator string, operands []operand) {
-	switch operator {
-	case "q":
-		if len(d.saved) < maxSaved {
-			d.saved = append(d.saved, d.page)
-		}
-	case "Q":
-		if last := len(d.saved) - 1; last >= 0 {
-			d.page, d.saved = d.saved[last], d.saved[:last]
-		}
-	case "cm":
-		if n := numbers(operands, 6); n != nil {
-			d.page = matrix(n).then(d.page)
-		}
+// save keeps the position of the page until restore.
+func (d *drawer) save() {
+	if len(d.saved) < maxSaved {
+		d.saved = append(d.saved, d.page)
 	}
 }
 
-func (d *drawer) set(operator string, n float64) {
-	switch operator {
-	case "Tc":
-		d.chars = n
-	case "Tw":
-		d.words = n
-	case "TL":
-		d.leading = n
-	case "Tz":
-		d.scale = n / 100
+func (d *drawer) restore() {
+	if last := len(d.saved) - 1; last >= 0 {
+		d.page, d.saved = d.saved[last], d.saved[:last]
 	}
 }
 

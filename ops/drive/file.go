@@ -163,18 +163,11 @@ func SetVersioning(tx *storage.Tx, delay, increment string) error {
 // computer that the new file comes from may not have seen what it replaces, for then nobody has chosen between the two.
 // The rule for other contributors is the repository's own. It returns the document as it is then.
 func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Doc, error) {
-	live := d
-	if d.IsProxy() {
-		target, err := c.Tx.Doc(storage.Ref(d.TargetID()))
-		if fault.Is(err, fault.NotFound) {
-			return d, nil // of a version, or not to be read: saving refuses it
-		}
-		if err != nil {
-			return nil, err
-		}
-		live = target
+	live, err := behind(c, d)
+	if err != nil {
+		return nil, err
 	}
-	if live.IsVersion() || !live.IsVersionable() || !live.IsCheckedOut() {
+	if live == nil || live.IsVersion() || !live.IsVersionable() || !live.IsCheckedOut() {
 		return d, nil
 	}
 	v, err := VersioningOf(c.Tx)
@@ -195,4 +188,17 @@ func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Do
 		return d, err
 	}
 	return c.Tx.Doc(storage.Ref(d.ID()))
+}
+
+// behind returns the document whose file a document shows: itself, or the target of a proxy. It is nil if the caller
+// cannot read that, or if it is a version that is gone: saving refuses it.
+func behind(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if !d.IsProxy() {
+		return d, nil
+	}
+	target, err := c.Tx.Doc(storage.Ref(d.TargetID()))
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return target, err
 }

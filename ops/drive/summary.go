@@ -174,12 +174,23 @@ func (h *history) changes(limit int) ([]Change, error) {
 }
 
 // ofRoots returns what has become a root and what is none any more. They are told of as what happened last.
-func (h *history) ofRoots() (out []Change, err error) {
-	out = []Change{}
-	latest := storage.FeedEntry{Time: h.tx.Now()}
-	tell := func(event, id, item string) {
-		out = append(out, Change{Event: event, Date: latest.Time.UnixMilli(), Repository: h.tx.Repo().Name(), DocID: id, ItemID: item, number: 1<<63 - 1})
+func (h *history) ofRoots() ([]Change, error) {
+	out, err := h.newRoots()
+	if err != nil {
+		return nil, err
 	}
+	lost, err := h.lostRoots()
+	return append(out, lost...), err
+}
+
+// ofRoot is an event of a root or of what was one.
+func (h *history) ofRoot(event, id, item string) Change {
+	return Change{Event: event, Date: h.tx.Now().UnixMilli(), Repository: h.tx.Repo().Name(), DocID: id, ItemID: item, number: 1<<63 - 1}
+}
+
+// newRoots returns what has become a root, and what has happened to the permissions or the place of one.
+func (h *history) newRoots() (out []Change, err error) {
+	out = []Change{}
 	for _, root := range h.Roots() {
 		id := root.ID()
 		fresh := h.mine[id]
@@ -193,7 +204,7 @@ func (h *history) ofRoots() (out []Change, err error) {
 		if fresh {
 			event = storage.RootRegistered
 			if p := h.docs[id]; p != nil && p.moved { // it may come out of another root
-				tell(deleted, id, plainID(root))
+				out = append(out, h.ofRoot(deleted, id, plainID(root)))
 			}
 		}
 		if event == "" {
@@ -203,10 +214,16 @@ func (h *history) ofRoots() (out []Change, err error) {
 		if err != nil {
 			return nil, err
 		}
-		tell(event, id, it.ID)
-		out[len(out)-1].Name, out[len(out)-1].Item = it.Name, it
+		c := h.ofRoot(event, id, it.ID)
+		c.Name, c.Item = it.Name, it
+		out = append(out, c)
 		delete(h.docs, id)
 	}
+	return out, nil
+}
+
+// lostRoots returns what is no root any more.
+func (h *history) lostRoots() (out []Change, err error) {
 	for id := range h.mine {
 		if !slices.Contains(h.before, id) && !h.diffed {
 			h.before = append(h.before, id)
@@ -221,7 +238,7 @@ func (h *history) ofRoots() (out []Change, err error) {
 			return nil, err
 		}
 		for _, kind := range kinds {
-			tell(deleted, id, kind+"#"+h.tx.Repo().Name()+"#"+id)
+			out = append(out, h.ofRoot(deleted, id, kind+"#"+h.tx.Repo().Name()+"#"+id))
 		}
 	}
 	return out, nil

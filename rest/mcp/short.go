@@ -108,16 +108,20 @@ func (s *server) read(h http.Header, body []byte) (c call, ok bool) {
 		return c, false
 	}
 	c.tool = s.tools[c.name]
-	version := h.Values("Mcp-Protocol-Version")
-	switch {
-	case c.tool == nil || len(version) > 1:
-		return c, false
+	return c, c.tool != nil && c.era(h, meta)
+}
+
+// era finds out which era of the protocol a call is of; ok is false if headers and message do not agree about it.
+func (c *call) era(h http.Header, meta map[string]json.RawMessage) (ok bool) {
+	switch version := h.Values("Mcp-Protocol-Version"); {
+	case len(version) > 1:
+		return false
 	case len(version) == 1 && version[0] == newEra:
 		c.modern = true
-		return c, modern(h, meta, c.name)
+		return modern(h, meta, c.name)
 	}
 	_, says := meta["io.modelcontextprotocol/protocolVersion"]
-	return c, !says && slices.Contains(oldEras, h.Get("Mcp-Protocol-Version"))
+	return !says && slices.Contains(oldEras, h.Get("Mcp-Protocol-Version"))
 }
 
 // modern reports whether headers and message of the newer era agree.

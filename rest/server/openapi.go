@@ -272,24 +272,8 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 		gives = resultSchema(op)
 	}
 	ok := map[string]any{"description": "Done."}
-	switch gives {
-	case "none":
-	case "file":
-		ok["content"] = map[string]any{"*/*": map[string]any{}}
-	case "page":
-		ok["content"] = map[string]any{"text/html": map[string]any{"schema": openapi.Type("string")}}
-	case "events":
-		ok["content"] = map[string]any{"text/event-stream": map[string]any{"schema": openapi.Type("string")}}
-	case "lines":
-		ok["content"] = map[string]any{"application/x-ndjson": map[string]any{"schema": openapi.Type("string")}}
-	case "text":
-		ok["content"] = map[string]any{"text/plain": map[string]any{"schema": openapi.Type("string")}}
-	case "":
-		ok["content"] = map[string]any{rest.MIMEJSON: map[string]any{}, "*/*": map[string]any{}}
-	case "any":
-		ok["content"] = openapi.JSON(openapi.Type("any"))
-	default:
-		ok["content"] = openapi.JSON(openapi.Ref(gives))
+	if content := contentOf(gives); content != nil {
+		ok["content"] = content
 	}
 	status := cmp.Or(r.Status, http.StatusOK)
 	if gives == "none" && r.Status == 0 {
@@ -308,6 +292,27 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 	}
 	out["default"] = map[string]any{"description": "The error.", "content": openapi.JSON(openapi.Ref("Exception"))}
 	return out
+}
+
+// textTypes are the media types of results that are text, by what a row says that it gives.
+var textTypes = map[string]string{"events": "text/event-stream", "lines": "application/x-ndjson", "page": "text/html", "text": "text/plain"}
+
+// contentOf describes the content of an answer; nil if it has none.
+func contentOf(gives string) map[string]any {
+	if typ, ok := textTypes[gives]; ok {
+		return map[string]any{typ: map[string]any{"schema": openapi.Type("string")}}
+	}
+	switch gives {
+	case "none":
+		return nil
+	case "file":
+		return map[string]any{"*/*": map[string]any{}}
+	case "":
+		return map[string]any{rest.MIMEJSON: map[string]any{}, "*/*": map[string]any{}}
+	case "any":
+		return openapi.JSON(openapi.Type("any"))
+	}
+	return openapi.JSON(openapi.Ref(gives))
 }
 
 // resultSchema names what an operation's result is on the wire: a schema, "file", "none", "any" JSON, or

@@ -151,46 +151,49 @@ func (d *Directory) walk(q Query, match, take func(*Entry) bool) error {
 		return err
 	}
 	declared := d.Entries()
-	next := func() (*Entry, error) {
-		e := declared[0]
-		declared = declared[1:]
-		entry := &Entry{d.Directory, e.ID, e.Values}
-		if !match(entry) {
-			return nil, nil
-		}
-		if !whole {
-			if raw, err := d.rows().Get(entryKey(d.Name, e.ID)); raw != nil || err != nil {
-				return nil, err
-			}
-		}
-		return d.shown(entry), nil
-	}
-	for _, r := range rows {
-		for len(declared) > 0 && declared[0].ID < r.id {
-			if e, err := next(); err != nil || e != nil && !take(e) {
-				return err
-			}
-		}
-		if len(declared) > 0 && declared[0].ID == r.id {
+	for len(rows) > 0 || len(declared) > 0 {
+		var e *Entry
+		if len(rows) == 0 || len(declared) > 0 && declared[0].ID < rows[0].id {
+			e, err = d.unstored(declared[0].ID, declared[0].Values, whole, match)
 			declared = declared[1:]
+		} else {
+			if len(declared) > 0 && declared[0].ID == rows[0].id {
+				declared = declared[1:]
+			}
+			e, err = d.decoded(rows[0], match)
+			rows = rows[1:]
 		}
-		e, err := d.decode(r.id, r.raw)
-		if fault.Is(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if match(e) && !take(e) {
-			return nil
-		}
-	}
-	for len(declared) > 0 {
-		if e, err := next(); err != nil || e != nil && !take(e) {
+		if err != nil || e != nil && !take(e) {
 			return err
 		}
 	}
 	return nil
+}
+
+// unstored returns a declared entry, or nil if it does not match or is stored; whole says that it is known not to be.
+func (d *Directory) unstored(id string, values map[string]any, whole bool, match func(*Entry) bool) (*Entry, error) {
+	e := &Entry{d.Directory, id, values}
+	if !match(e) {
+		return nil, nil
+	}
+	if !whole {
+		if raw, err := d.rows().Get(entryKey(d.Name, id)); raw != nil || err != nil {
+			return nil, err
+		}
+	}
+	return d.shown(e), nil
+}
+
+// decoded returns the entry of a row, or nil if it does not match or is deleted.
+func (d *Directory) decoded(r stored, match func(*Entry) bool) (*Entry, error) {
+	e, err := d.decode(r.id, r.raw)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil || !match(e) {
+		return nil, err
+	}
+	return e, nil
 }
 
 type stored struct {
