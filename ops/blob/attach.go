@@ -27,6 +27,7 @@ func (p attachParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 }
 
 func (p attachParams) blobs(c *engine.Ctx, files storage.Blobs) (storage.Blobs, error) {
+	// One document gets all files and is saved once; a save for each file would make a version for each.
 	d, err := engine.Named(c.Tx.Doc(p.Document))
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ type attachCurrentParams struct {
 }
 
 func (p attachCurrentParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
+	// A single file always becomes the main file, whatever the parameter says, as in the platform.
 	p.UseMain = true
 	return p.blobs(c, storage.Blobs{b})
 }

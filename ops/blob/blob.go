@@ -1,6 +1,12 @@
 // Package blob holds the operations on files: putting them on documents and taking them
 // off, packing and joining them, and making documents of them. Content is addressed and
 // kept by storage; an operation only names what goes where.
+//
+// Operations that reach beyond the repository (Outside) do so in one of two ways. What is fetched is fetched
+// during the call, through engine/egress, which decides which hosts may be reached. What is sent or exported
+// is a job that runs after the commit: neither a request nor a file outside can be undone if the transaction
+// fails. The content is staged for the job (hold.Stage), so that it exists until the job has run even if no
+// document refers to it.
 package blob
 
 import (

@@ -25,6 +25,7 @@ type concatenateParams struct {
 }
 
 func (p concatenateParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	// Nothing is joined, so the file keeps its bytes; but what is no PDF must fail here as it would below.
 	if p.Variable == "" {
 		if err := checkPDF(b); err != nil {
 			return nil, err

@@ -71,6 +71,8 @@ func (k *packer) gather(d *storage.Doc, path string, levels int) error {
 		case b != nil:
 			err = k.add(path, b)
 		case holds(found) && levels > 1:
+			// Subfolders come after the files of their folder, so that files keep their names if a folder has
+			// the same one.
 			below = append(below, found)
 		}
 		if err != nil {
@@ -92,6 +94,7 @@ func (k *packer) gather(d *storage.Doc, path string, levels int) error {
 // held are the documents in a folder or collection that people see there.
 func (k *packer) held(d *storage.Doc) (*storage.Page, error) {
 	where := "ecm:parentId = ?"
+	// A collection's members know the collection, not the reverse: that is what the index can find.
 	if !d.IsFolder() {
 		where = "collectionMember:collectionIds/* = ?"
 	}

@@ -24,6 +24,7 @@ type createFolderParams struct {
 }
 
 func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
+	// The map belongs to the caller, who may use it for the next folder of a list.
 	props := storage.Props{}
 	maps.Copy(props, p.Properties)
 	props["dc:title"] = p.Title

@@ -39,6 +39,8 @@ func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*stora
 	if err != nil {
 		return nil, fault.Invalid.Errorf("file: %q is not an address", p.File).In("file")
 	}
+	// In the platform, other schemes name resources inside of the server. There are none here, and nothing is
+	// better than reading a local file because an address begins with file.
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil
 	}

@@ -69,6 +69,7 @@ func (e *entries) free(folder, name string) (string, error) {
 	}
 	plain := baseName(name)
 	path := folder + plain
+	// The number counts all renamed files of the archive, not those of one name.
 	for e.taken[path] {
 		e.renamed++
 		path = folder + "renamed_" + strconv.Itoa(e.renamed) + "_" + plain
@@ -88,7 +89,8 @@ func (e *entries) pack(c *engine.Ctx, name string) (*storage.Blob, error) {
 	})
 }
 
-// baseName cuts folders off a file name, whichever way its system separates them.
+// baseName cuts folders off a file name, whichever way its system separates them. An archive whose entries
+// contain ".." or an absolute path would write outside of the folder where a careless program unpacks it.
 func baseName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	if name == "" || name == "." || name == ".." {

@@ -51,6 +51,8 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 		return fault.Invalid.Errorf("file %.100q: not a valid file name of at most %d bytes", base, maxName)
 	}
 	name := filepath.Join(dir, base)
+	// What can already be said about the target is said now, while the caller is there; the job checks it
+	// again.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return fault.Unavailable.Errorf("directory: %w", err)
@@ -71,12 +73,16 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 // below returns the folder asked for, seen from the configured one.
 func (p exportToFSParams) below(folder string) (string, error) {
 	dir := p.Directory
+	// Chains of the platform contain absolute paths. They are accepted if they are below the configured
+	// folder.
 	if filepath.IsAbs(dir) {
 		var err error
 		if dir, err = filepath.Rel(folder, dir); err != nil {
 			dir = ".."
 		}
 	}
+	// The check is on the text; a symbolic link that leads out is refused by os.Root when the file is
+	// written.
 	if dir = filepath.Clean(dir); !filepath.IsLocal(dir) || strings.ContainsRune(dir, 0) {
 		return "", fault.Denied.Errorf("directory %s: is not below the folder for exports", p.Directory).In("directory")
 	}

@@ -22,6 +22,7 @@ var importFile = engine.Op{
 
 type importParams struct {
 	NoTypeCheck bool `json:"noMimeTypeCheck" default:"false" doc:"Trust the file's declared type instead of detecting it."`
+	// The misspelt name is the platform's, and clients send it; the right one is an alias.
 	Overwrite   bool `json:"overwite" alias:"overwrite" default:"false" doc:"Replace the file of a document with the same title or file name, if the folder has one."`
 }
 
@@ -41,6 +42,8 @@ func (p importParams) with(c *engine.Ctx, b *storage.Blob, more map[string]any) 
 // into imports a file into a folder.
 func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, more map[string]any) (_ *storage.Doc, err error) {
 	name := baseName(cmp.Or(b.Name, "Untitled"))
+	// The type that a client declares is often a guess from the name. It decides about the type of the
+	// document, so it is detected from the content unless the caller insists.
 	if !p.NoTypeCheck {
 		if b, err = importer.Typed(b); err != nil {
 			return nil, err
@@ -51,6 +54,7 @@ func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, 
 		return nil, err
 	}
 	props["dc:title"] = name
+	// Properties that the caller gives win over those derived from the file.
 	maps.Copy(props, more)
 	if p.Overwrite {
 		old, err := importer.Find(c.Tx, folder, typeName, name)
@@ -69,6 +73,8 @@ func container(c *engine.Ctx) (*storage.Doc, error) {
 	switch v := c.Vars["currentDocument"].(type) {
 	case *storage.Doc:
 		if v != nil {
+			// The variable may hold a document that an earlier step has changed; the folder is needed as it
+			// is stored.
 			return c.Tx.Reload(v)
 		}
 	case string:

@@ -5,6 +5,8 @@ import (
 	"catena/storage"
 )
 
+// replace gives an existing document the properties of an import: its new file, title and what the caller
+// adds. Everything else, its permissions and its versions among them, stays.
 func replace(c *engine.Ctx, d *storage.Doc, props storage.Props) (*storage.Doc, error) {
 	for xpath, value := range props {
 		if err := d.Set(xpath, value); err != nil {

@@ -78,6 +78,8 @@ func (p importSeamParams) withMetaData(c *engine.Ctx, b *storage.Blob) (*storage
 	return d, p.refresh(c)
 }
 
+// Seam is the name of the platform's former user interface. The operations work without one; then nothing is
+// refreshed.
 func (importSeamParams) refresh(c *engine.Ctx) error {
 	_, err := c.Call("WebUI.Refresh", nil, nil)
 	return err

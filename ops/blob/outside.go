@@ -51,6 +51,8 @@ func Jobs(blobs *blob.Store, o Outside) outbox.Handlers {
 			}
 			return export(o.Folder, e.Name, blobs.Load(e.File))
 		}},
+		// A job may run more than once. The identifier of the job goes along as an idempotency key for
+		// receivers that know one.
 		postJob: {Do: func(ctx context.Context, j outbox.Job) error {
 			var p posting
 			if err := json.Unmarshal(j.Data, &p); err != nil {
@@ -101,6 +103,9 @@ func export(folder, name string, b *storage.Blob) error {
 		return err
 	}
 	defer r.Close()
+	// The content is written under a random name and linked to its own once it is complete and synced. Link
+	// fails if the name is taken, which Rename would not, so nothing is ever overwritten, and nobody sees
+	// half a file.
 	temp := filepath.Join(filepath.Dir(name), rand.Text()+".tmp")
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -117,6 +122,7 @@ func export(folder, name string, b *storage.Blob) error {
 	case !errors.Is(err, fs.ErrExist):
 		return fault.Unavailable.Errorf("file %s: %w", name, err)
 	}
+	// An earlier attempt of the same job may have linked the file and then stopped.
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == b.Size {
 		return nil
 	}

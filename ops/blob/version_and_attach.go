@@ -24,6 +24,7 @@ func attachToNext(name, where string, attach attachCurrentParams) engine.Op {
 			if err != nil {
 				return nil, err
 			}
+			// The version is made first: it has to hold the state without the new files.
 			if _, err := c.Tx.CheckIn(d, false, "before files are attached"); err != nil {
 				return nil, err
 			}

@@ -32,9 +32,12 @@ func (p addACEParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	entries := []storage.ACE{entry}
 	for _, list := range lists {
 		switch {
+		// It shows what comes from the folders above, and is not stored with the document.
 		case list.Name == "inherited":
 		case list.Name == p.ACL && !p.Overwrite:
 			entries = append(list.Entries, entry)
+		// Overwriting concerns all lists of the document: an entry in another list could still grant what is
+		// replaced.
 		case list.Name != p.ACL && p.Overwrite:
 			if d, err = c.Tx.SetACL(d, list.Name, nil); err != nil {
 				return nil, err

@@ -44,6 +44,7 @@ func (p addPermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	if err != nil {
 		return nil, err
 	}
+	// What ends inheritance comes first, so that the new entries are placed before it (withEntry).
 	if p.Block {
 		entries = blocked(c, entries)
 	}
@@ -58,7 +59,8 @@ func (p addPermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	return protect(c, d, p.ACL, entries, added...)
 }
 
-// protect writes the entries of a list, and tells those who are to know of the ones added.
+// protect stores the entries of a list, and notifies the users of the entries that were added, if that is
+// asked for. Mail is a job of the same transaction: nobody is told of a permission that was not stored.
 func protect(c *engine.Ctx, d *storage.Doc, list string, entries []storage.ACE, added ...storage.ACE) (*storage.Doc, error) {
 	d, err := c.Tx.SetACL(d, list, entries)
 	for i := 0; err == nil && i < len(added); i++ {
@@ -69,8 +71,7 @@ func protect(c *engine.Ctx, d *storage.Doc, list string, entries []storage.ACE, 
 	return d, err
 }
 
-// names returns whom the permission is for. Somebody known by address alone becomes a
-// transient user.
+// names returns whom the permission is for. Somebody who is known by an address alone becomes a transient user, whose permission has to end.
 func (p addPermissionParams) names(c *engine.Ctx) ([]string, error) {
 	names := make([]string, 0, len(p.Users)+1)
 	for _, user := range p.Users {
@@ -92,6 +93,8 @@ func (p addPermissionParams) names(c *engine.Ctx) ([]string, error) {
 	if len(names) == 0 {
 		return nil, fault.Invalid.Errorf("username: user, users or email is required").In("username")
 	}
+	// A misspelt name would be stored without effect until somebody of that name is created, who would then
+	// have the permission.
 	for _, name := range names {
 		if err := knownName(c, name); err != nil {
 			return nil, err

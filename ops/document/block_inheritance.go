@@ -23,5 +23,6 @@ func (p blockInheritanceParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc
 	if err != nil {
 		return nil, err
 	}
+	// blocked leaves the caller's own permissions: without them the caller could not undo this.
 	return c.Tx.SetACL(d, p.ACL, blocked(c, entries))
 }

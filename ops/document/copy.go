@@ -20,6 +20,8 @@ type copyParams struct {
 }
 
 func (p copyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Named marks the error as one of a parameter: a target that does not exist is a mistake in the call, not
+	// in the input.
 	target, err := engine.Named(c.Tx.DocFrom(d, p.Target))
 	if err != nil {
 		return nil, err

@@ -17,5 +17,6 @@ var deleteDoc = engine.Op{
 type deleteParams struct{}
 
 func (deleteParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// The result is a document that is nil, not void: void would return the input, which no longer exists.
 	return nil, c.Tx.Delete(d)
 }

@@ -7,7 +7,8 @@ import (
 	"catena/storage/search"
 )
 
-// maxEmptied bounds the documents that one call looks at.
+// maxEmptied bounds the documents that one call looks at. All of them are deleted in one transaction, which
+// has to fit into memory and into the log; the bulk action uses a transaction for each batch.
 const maxEmptied = 10_000
 
 var emptyTrash = engine.Op{
@@ -28,6 +29,8 @@ func (p emptyTrashParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	o := search.Options{Args: []any{p.Parent.ID()}, PageOptions: storage.PageOptions{CountLimit: -1}}
 	var found storage.Docs
 	page, err := search.Query(c.Tx, trashed, o)
+	// All documents are found before the first one is deleted, as deleting changes what the following pages
+	// contain.
 	for ; err == nil && page != nil; page, err = search.Next(c.Tx, page) {
 		if found = append(found, page.Docs...); len(found) > maxEmptied {
 			return engine.Void{}, fault.Limit.Errorf("document %s: more than %d documents in the trash, use the bulk action deletion", p.Parent.Path(), maxEmptied)
@@ -38,6 +41,8 @@ func (p emptyTrashParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	}
 	for _, d := range found {
 		err := c.Tx.Delete(d) // one below another goes with it
+		// The user empties what the user may delete; a document of somebody else in the trash stays and is no
+		// error.
 		if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Denied) {
 			return engine.Void{}, err
 		}

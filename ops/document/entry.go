@@ -25,9 +25,11 @@ func parseEntry(text string) (user, permission string, granted bool, err error) 
 // of which the last parts may be missing.
 func canonicalID(id string) (string, error) {
 	parts := strings.Split(id, ":")
+	// The third part, whether it grants, is true by default; the others are empty.
 	for len(parts) >= 2 && len(parts) < 6 {
 		parts = append(parts, map[bool]string{true: "true", false: ""}[len(parts) == 2])
 	}
+	// Counting from the end keeps names of users that contain a colon apart from the parts that follow.
 	n := len(parts)
 	if n < 6 || parts[0] == "" || !isBool(parts[n-4]) || !isMillis(parts[n-2]) || !isMillis(parts[n-1]) {
 		return "", fault.Invalid.Errorf("id: must be user:permission:granted:creator:begin:end, not %q", id).In("id")

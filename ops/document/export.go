@@ -31,5 +31,6 @@ func (p exportParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The type is set after the fact, since FromBytes would detect it from the content.
 	return blob.FromBytes("document.xml", "", text).With("document.xml", "text/xml"), nil
 }

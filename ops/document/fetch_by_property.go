@@ -31,6 +31,8 @@ func (p fetchByPropertyParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, 
 	if len(p.Values) == 0 {
 		return storage.Docs{}, nil
 	}
+	// The name of the property becomes part of the query text, where no parameter can stand; so it must be a
+	// name and nothing else. Values are bound as parameters.
 	if _, err := schema.ParsePath(p.Property); err != nil {
 		return nil, err
 	}
@@ -55,13 +57,16 @@ func (p fetchByPropertyParams) query() (string, map[string]any) {
 		}
 		src.WriteString(")")
 	}
+	// The brackets keep an OR in the condition from escaping the restriction to the values. The query runs
+	// with the caller's rights, so a condition can exclude documents but not reveal any.
 	if strings.TrimSpace(p.Query) != "" {
 		src.WriteString(" AND (" + p.Query + ")")
 	}
 	return src.String(), named
 }
 
-// maxFetched bounds the unpaged list of documents; longer ones are read by pages.
+// maxFetched bounds the unpaged list of documents, which is in memory as a whole; longer ones are read by
+// pages.
 const maxFetched = 100_000
 
 // every reads all pages of a query.
@@ -73,6 +78,7 @@ func every(c *engine.Ctx, src string, o search.Options) (storage.Docs, error) {
 			return nil, err
 		}
 		all = append(all, page.Docs...)
+		// Pages are continued by a cursor, not by an offset: a cursor costs the same for every page.
 		if page.Next == "" {
 			return all, nil
 		}

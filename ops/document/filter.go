@@ -40,6 +40,8 @@ func (p filterParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
 	return storage.Docs{d}, nil
 }
 
+// passes reports whether the document passes the tests that need no expression. These come first, because
+// evaluating one costs more than all of them.
 func (p filterParams) passes(d *storage.Doc) bool {
 	if given(p.Types) && !slices.Contains(words(p.Types), d.Type().Name) {
 		return false
@@ -60,6 +62,7 @@ func (p filterParams) holds(c *engine.Ctx) (bool, error) {
 	if !given(p.Condition) {
 		return true, nil
 	}
+	// An expression can read whatever the call can reach, so it has to come from somebody who may run code.
 	if !c.MayEvaluate() {
 		return false, fault.Denied.Errorf("condition: expressions are not accepted from clients").In("condition")
 	}

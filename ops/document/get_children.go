@@ -23,6 +23,7 @@ type getChildrenParams struct{}
 
 func (getChildrenParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
 	children := storage.Docs{}
+	// The children are read one by one, so that the limit ends the call before all of them are in memory.
 	for child, err := range c.Tx.EachChild(d) {
 		if err != nil {
 			return nil, err

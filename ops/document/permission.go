@@ -9,7 +9,8 @@ import (
 	"catena/storage/people"
 )
 
-// localACL is the list a document's own entries are in unless another one is named.
+// localACL is the list that a document's own entries are in unless another one is named; the names are the
+// platform's.
 const localACL = "local"
 
 // Everyone and everything: the entry that ends inheritance denies them.
@@ -37,7 +38,8 @@ func isBlock(a storage.ACE) bool {
 	return !a.Granted && a.User == everyone && a.Permission == everything
 }
 
-// withEntry adds an entry before the one that ends inheritance, unless it is there already.
+// withEntry adds an entry before the one that ends inheritance, unless it is there already. Entries are
+// evaluated in order, and behind the one that denies everything to everyone a new one would have no effect.
 func withEntry(entries []storage.ACE, a storage.ACE) []storage.ACE {
 	at := len(entries)
 	for i, have := range entries {
@@ -53,8 +55,8 @@ func withEntry(entries []storage.ACE, a storage.ACE) []storage.ACE {
 	return append(append(out, a), entries[at:]...)
 }
 
-// blocked adds what ends inheritance: everything for the caller and for administrators,
-// then nothing for anybody else.
+// blocked adds what ends inheritance: everything for the caller and for administrators, then nothing for
+// anybody else. The order matters, as the first entry that matches decides.
 func blocked(c *engine.Ctx, entries []storage.ACE) []storage.ACE {
 	for _, have := range entries {
 		if isBlock(have) {
@@ -80,6 +82,7 @@ func knownName(c *engine.Ctx, name string) error {
 	if name == everyone {
 		return nil
 	}
+	// Users and groups have names in one space, so a name that is no user may be a group.
 	_, err := people.Lookup(c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
 		_, err = people.LookupGroup(c.Tx, name)

@@ -48,6 +48,7 @@ func (p replacePermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Do
 		return d, nil
 	}
 	entries = slices.Clone(entries)
+	// The new entry takes the position of the old one, since the order decides which entry matches first.
 	entries[at] = storage.ACE{
 		User: p.Username, Permission: p.Permission, Granted: true, Creator: c.As.Name,
 		Begin: p.Begin, End: p.End, Notify: p.Notify, Comment: p.Comment,

@@ -29,6 +29,8 @@ type updateParams struct {
 }
 
 func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Sorted, because a list (files:files) has to be set before an item of it (files:files/0), and for errors
+	// that do not vary.
 	for _, xpath := range slices.Sorted(maps.Keys(p.Properties)) {
 		value := p.Properties[xpath]
 		var err error
@@ -48,6 +50,7 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 }
 
 func (p updateParams) set(d *storage.Doc, xpath string, value any) error {
+	// Forms send empty text for a field that was cleared.
 	if s, ok := value.(string); ok && s == "" {
 		value = nil
 	}
@@ -93,8 +96,9 @@ func appended(d *storage.Doc, xpath string, value any, duplicates bool) ([]any, 
 	return items, nil
 }
 
-// addEntries adds entries written as text to the local permissions of a document, whose
-// unsaved changes it keeps.
+// addEntries adds entries written as text to the local permissions of a document. It returns the document
+// that it was given, not the one that SetACL returns: that was read anew and would lose the changes that are
+// not saved yet.
 func addEntries(c *engine.Ctx, d *storage.Doc, value any) (*storage.Doc, error) {
 	text, _ := value.(string)
 	entries, err := entriesOf(c, d, localACL)

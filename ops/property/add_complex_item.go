@@ -37,6 +37,8 @@ func (p addComplexItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, 
 	if err != nil {
 		return nil, err
 	}
+	// Clip makes append copy the list: items belong to the document, which compares old and new to find out
+	// what changed.
 	if err := d.Set(p.Xpath, append(slices.Clip(items), more...)); err != nil {
 		return nil, err
 	}

@@ -34,10 +34,12 @@ func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	if field.Kind == schema.Complex || field.Kind == schema.Blob {
 		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
+	// The value is converted before it is compared: "5" is in a list of numbers that has 5.
 	value, err := field.Item().Coerce(p.Value)
 	if err != nil {
 		return nil, err
 	}
+	// Nothing changes, so nothing is saved: a save would make a version and an event for no reason.
 	if p.Once && slices.ContainsFunc(items, func(item any) bool { return schema.Equal(item, value) }) {
 		return d, nil
 	}

@@ -54,6 +54,8 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 			return nil, err
 		}
 	}
+	// Chains that were written for older versions of the platform say save. Both default to true, so either
+	// can say no.
 	return keep(c, d, p.Save && p.Older)
 }
 

@@ -23,6 +23,8 @@ type getBlobParams struct {
 }
 
 func (p getBlobParams) run(_ *engine.Ctx, d *storage.Doc) (b *storage.Blob, err error) {
+	// The default xpath would be an error on a Note or a Picture without this schema, although such documents
+	// have a main file: the platform answers with that one.
 	if p.Xpath != "file:content" || d.Type().HasSchema("file") {
 		b, err = d.BlobAt(p.Xpath)
 	}
@@ -30,6 +32,7 @@ func (p getBlobParams) run(_ *engine.Ctx, d *storage.Doc) (b *storage.Blob, err 
 		b, err = d.MainBlob()
 	}
 	if err == nil && b == nil {
+		// The platform returns an empty file rather than nothing, and chains rely on getting a file here.
 		b = blob.FromBytes(d.Name()+".null", "text/plain", nil)
 	}
 	return b, err

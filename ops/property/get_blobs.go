@@ -20,6 +20,7 @@ type getBlobsParams struct{}
 
 func (getBlobsParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Blobs, error) {
 	all, err := d.AllBlobs()
+	// Without files the result is nothing, as in the platform, not an empty list.
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}

@@ -36,6 +36,8 @@ func (p getBlobsByPropertyParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Bl
 	found := storage.Blobs{}
 	items, _ := list.([]any)
 	for _, item := range items {
+		// Lists of files exist in two forms: items that are files, and items that are objects with the member
+		// file.
 		if m, ok := item.(map[string]any); ok {
 			item = m["file"]
 		}

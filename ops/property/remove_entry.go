@@ -50,6 +50,7 @@ func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 }
 
 func (p removeEntryParams) without(items []any, value any) []any {
+	// DeleteFunc works in place, and items belong to the document.
 	left := slices.Clone(items)
 	if p.All {
 		return slices.DeleteFunc(left, func(item any) bool { return schema.Equal(item, value) })

@@ -36,11 +36,14 @@ func (p setMetadataParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
+	// The metadata are read by the operation that chains use, which returns them in a variable. Its variables
+	// are isolated: the caller's must not change.
 	sub := c.Sub(true)
 	if _, err := sub.Call("Context.SetMetadataFromBlob", b, map[string]any{"ignorePrefix": false}); err != nil {
 		return nil, err
 	}
 	found, _ := sub.Vars["binaryMetadata"].(map[string]any)
+	// In order, so that of several invalid values always the same one is reported.
 	for _, xpath := range slices.Sorted(maps.Keys(m.Properties)) {
 		v := named(found, m.Properties[xpath])
 		if v == nil {
@@ -50,6 +53,7 @@ func (p setMetadataParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 			return nil, err
 		}
 	}
+	// A document that is not stored yet is one that a listener is about to create: it is saved by that.
 	_, err = keep(c, d, p.Save && d.Saved())
 	return nil, err
 }

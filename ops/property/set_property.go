@@ -29,6 +29,7 @@ func (p setPropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
+	// A value that names an upload stands for the file. For a property of text its content is taken by d.Set.
 	if m, ok := p.Value.(map[string]any); ok && upload.BatchIn(m) != "" {
 		b, err := c.Uploaded(m)
 		if err != nil {

@@ -30,6 +30,7 @@ func (p writeMetadataParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	if xpath == "" {
 		xpath = "blobholder:0"
 	}
+	// blobholder:0 is resolved once: the changed file must go where the original came from.
 	xpath, err := d.FileXpath(xpath)
 	if err != nil {
 		return nil, err
