@@ -55,6 +55,7 @@ func Batch(x *Request) error {
 	case n > x.Server.Limits.Batch:
 		return fault.Limit.Errorf("requests: %d, at most %d are allowed", n, x.Server.Limits.Batch).In("requests")
 	}
+	// All requests are read first: a mistake in the last one is found before the first one has done anything.
 	plan := make([]planned, len(asked.Requests))
 	effect, ids := engine.Reads, map[string]bool{}
 	for i := range asked.Requests {
@@ -62,6 +63,8 @@ func Batch(x *Request) error {
 		if plan[i], wide, err = x.plan(asked.Requests[i], ids); err != nil {
 			return ofRequest(i, err)
 		}
+		// The smallest effect is the widest one (Writes < Reads < Pure), and the transaction has to permit
+		// it.
 		effect = min(effect, wide)
 	}
 	all := func(c *engine.Ctx) (any, error) { return x.carryAll(c, plan) }
@@ -89,6 +92,8 @@ func (x *Request) plan(b batched, ids map[string]bool) (planned, engine.Effect, 
 		ids[b.ID] = true
 	}
 	if len(refers) > 0 {
+		// What it will run is known only when the values are there, so the method decides what the
+		// transaction must permit.
 		effect := engine.Writes
 		if b.Method == http.MethodGet {
 			effect = engine.Reads
@@ -141,11 +146,13 @@ func (x *Request) carryOne(c *engine.Ctx, p *planned, f *filler) (map[string]any
 	switch {
 	case err != nil:
 		return nil, err
+	// The content of a file cannot be a member of a JSON document, and would have to be in memory.
 	case a.File != nil || a.files != nil:
 		return nil, fault.Invalid.Errorf("its response is a file, which a batch cannot contain")
 	}
 	one := map[string]any{"status": a.Status}
 	if len(a.Body) > 0 {
+		// The buffer of the encoder is used for the next request of the batch.
 		one["body"] = json.RawMessage(slices.Clone(a.Body))
 	}
 	if p.ID != "" {
@@ -160,7 +167,8 @@ func ofRequest(i int, err error) error {
 	return fault.Wrap(err, "request %d", i).In("requests")
 }
 
-// ownHeaders are headers that are a batch's and not its requests'.
+// ownHeaders are headers that are a batch's and not its requests'. An If-Match of the batch, for example,
+// names no document of theirs, and one idempotency key covers all.
 var ownHeaders = []string{"Content-Length", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"}
 
 // hold reads a request of a batch up to the call it makes.
@@ -185,12 +193,14 @@ func (x *Request) hold(b *batched) (held, error) {
 	if err := one.setRepository(at.Repo); err != nil {
 		return held{}, err
 	}
+	// A transaction belongs to one repository.
 	if one.Repo != x.Repo {
 		return held{}, fault.Invalid.Errorf("path %.100s: names repository %s, but this batch uses %s", b.Path, one.Repo, x.Repo).In("path")
 	}
 	if err := one.serveRoute(); err != nil {
 		return held{}, err
 	}
+	// A handler that makes no call, or several, does something that cannot be postponed.
 	if len(calls) != 1 {
 		return held{}, fault.Invalid.Errorf("%s %.100s: not supported in a batch", b.Method, b.Path).In("path")
 	}
@@ -224,8 +234,8 @@ func (silent) Write(b []byte) (int, error) { return len(b), nil }
 // WriteHeader does nothing.
 func (silent) WriteHeader(int) {}
 
-// referring is what stands in a request of a batch for a value of an earlier answer: {$ID#POINTER}, with the id of the
-// request and a JSON Pointer (RFC 6901) into the body it was answered with.
+// referring is what stands in a request of a batch for a value of an earlier answer: {$ID#POINTER}, with the
+// id of the request and a JSON Pointer (RFC 6901) into the body it was answered with.
 var referring = regexp.MustCompile(`\{\$([A-Za-z0-9_.-]{1,64})#([^{}]*)\}`)
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)

@@ -18,7 +18,9 @@ import (
 	"catena/storage/fault"
 )
 
-// Reply is how the answer to a call is made.
+// Reply is how the answer to a call is made. Two kinds of addresses share it. Those of the platform write
+// entities and honour the platform's headers; those with an Encode function, such as the deck service, write
+// their own format.
 type Reply struct {
 	Status  int    // of an answer that has a body
 	empty   int    // status of one that has none; 0: 204
@@ -52,10 +54,14 @@ type Encoded struct {
 // Run carries out a call for whoever asks and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
 	e := x.encoder(&call, re)
+	// A request of a batch stops here: the batch carries the calls of all its requests out in one
+	// transaction.
 	if x.held != nil {
 		*x.held = append(*x.held, held{call, e})
 		return nil
 	}
+	// The buffer of the request before this one. An answer that is stored for an idempotency key gets its own
+	// memory instead (append).
 	e.buf = x.buf
 	if re.Encode != nil && call.IdempotencyKey != "" { // also when it fails
 		x.Writer.Header().Set("Idempotency-Key", call.IdempotencyKey)
@@ -84,6 +90,7 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 	x.report(&call, res, e.out.Tell)
 	x.Write(a)
 	if re.Sent != nil && a.File != nil {
+		// A download is noted when it begins: whether a client keeps what it receives cannot be known.
 		re.Sent(a.File.Blob.Name) // also when the client has left
 	}
 	return nil
@@ -141,6 +148,7 @@ func (x *Request) encoder(call *engine.Call, re Reply) *encoder {
 	x.keyed(call, &re)
 	if re.Encode == nil {
 		call.Trace = x.Flag("trace")
+		// The platform's headers do not count for the deck service, whose specification does not have them.
 		call.Timeout = transactionTimeout(x.HTTP.Header)
 		call.KeepUploads = x.KeepsUploads()
 		if re.Options == nil {
@@ -161,6 +169,8 @@ func (x *Request) introduce(call *engine.Call) {
 	if call.As == nil {
 		call.As = x.As
 	}
+	// A name that is too long is ignored rather than refused: it only serves to show where a document was
+	// changed.
 	call.EntryPoint, call.RequestID, call.Remote = x.EntryPoint(), x.ID, x.client()
 	if device := x.HTTP.Header.Get("X-Device-Id"); len(device) <= maxDevice {
 		call.Device = device
@@ -185,9 +195,11 @@ func transactionTimeout(h http.Header) time.Duration {
 		return 0
 	}
 	n, err := strconv.Atoi(text)
+	// The platform ignores a value that is no positive number, and clients send such.
 	if err != nil || n <= 0 {
 		return 0
 	}
+	// A day is far above every limit that the engine permits, and keeps the product from overflowing.
 	return time.Second * time.Duration(min(n, 86_400))
 }
 
@@ -197,6 +209,8 @@ func (x *Request) traceID() string { return engine.TraceID(x.HTTP.Context()) }
 // keyed gives the call the idempotency key of a POST. It counts for one address of one
 // repository, however that is spelled.
 func (x *Request) keyed(call *engine.Call, re *Reply) {
+	// Only POST needs a key: the other methods may be repeated by definition. Several keys in one request are
+	// a mistake of a proxy, and no key is better than the wrong one.
 	key := x.HTTP.Header["Idempotency-Key"]
 	if len(key) != 1 || key[0] == "" || x.HTTP.Method != http.MethodPost || call.DryRun {
 		return
@@ -210,6 +224,7 @@ func (x *Request) fingerprint(re *Reply) string {
 	h := sha256.New()
 	h.Write([]byte(x.HTTP.URL.RawQuery + "\n"))
 	h.Write(re.Body)
+	// The digest stands for the content: files are not read again.
 	for _, b := range re.Files {
 		h.Write([]byte("\n" + b.Digest + " " + b.Name))
 	}
@@ -226,7 +241,8 @@ func (x *Request) Options() *entity.Options {
 	}
 }
 
-// encoder turns the result of a call into the bytes of its answer, inside the transaction.
+// encoder turns the result of a call into the bytes of its answer, inside the transaction. After a lost race
+// it runs again, so everything it sets is set anew each time.
 type encoder struct {
 	re    Reply
 	keep  bool  // the bytes are kept for an idempotency key
@@ -252,6 +268,7 @@ type kept struct {
 
 func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 	e.conversed(c, v)
+	// The client does not want the result, only the effect; a dry run exists for its result.
 	if e.void && !e.dry {
 		v = nil
 	}
@@ -272,6 +289,8 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 		if body, err = v.Bytes(e.limit); err != nil {
 			k.Lost, body = true, nil
 		}
+	// Several files are sent as parts whose boundary is made while they are sent, so there are no bytes to
+	// store.
 	case engine.Blobs:
 		k.Lost = true
 	}
@@ -307,6 +326,7 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 	switch v.(type) {
 	case nil:
 		return nil, nil
+	// A dry run has no committed file to send; it shows the description of the file instead.
 	case *engine.Blob, engine.Blobs:
 		if !e.dry {
 			return nil, nil
@@ -332,8 +352,9 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 	return body, nil
 }
 
-// entityTag is the tag of a document as it is shown: its change token, which If-Match
-// compares, and a sum of the body, for that also depends on what was asked for.
+// entityTag is the tag of a document as it is shown. It has two parts: the change token, which If-Match
+// compares, and a sum of the body, since the same version looks different with other properties, enrichers or
+// languages, and a cache must not mix these up.
 func entityTag(token string, body []byte) string {
 	return `"` + token + "." + Sum(body) + `"`
 }
@@ -345,6 +366,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // answer makes the answer of a finished call.
 func (e *encoder) answer(res *engine.Result) (*Answer, error) {
+	// A repeated answer is written as it was then, whatever the request asks for now: its fingerprint says it
+	// is the same.
 	switch {
 	case res.Replayed && res.Void:
 		return &Answer{Status: http.StatusNoContent}, nil
@@ -353,6 +376,7 @@ func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 	}
 	body := res.Body
 	if e.keep {
+		// The first line is for the store (kept); the client gets what follows.
 		if i := bytes.IndexByte(body, '\n'); i >= 0 {
 			body = body[i+1:]
 		}

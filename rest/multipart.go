@@ -19,6 +19,7 @@ import (
 // ReadBody reads a JSON body, which may not be larger than allowed nor take for ever.
 func (x *Request) ReadBody() ([]byte, error) {
 	limit := x.Server.Limits.JSON
+	// The announced length is compared first, so that a body which is too large is refused before it is sent.
 	if x.HTTP.ContentLength > limit {
 		return nil, TooLarge("JSON body", limit)
 	}
@@ -57,8 +58,9 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll reads a body of the announced length, or of unknown length, within limit. What is
-// announced is not believed before it comes.
+// readAll reads a body of the announced length, or of unknown length, within limit. A small announced length
+// is allocated at once; a large one is not believed before it comes, or a thousand clients that announce much
+// and send nothing would take all memory.
 func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	if announced >= 0 && announced <= 256<<10 {
 		data := make([]byte, announced)
@@ -129,6 +131,8 @@ func (x *Request) ReadParts(boundary string, first bool) (head []byte, files []*
 			return nil, nil, err
 		}
 		if !first && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
+			// Without a JSON part, the fields of a form may come before or after the file; the files come
+			// first for the operation.
 			fields = append(fields, b)
 			continue
 		}
@@ -179,6 +183,8 @@ func (x *Request) Moving() io.Reader {
 }
 
 func (m *moving) Read(b []byte) (int, error) {
+	// Besides the pause between two pieces, the whole is bounded: a sender that keeps the minimum rate earns
+	// time with what it sends.
 	now, earned := time.Now(), time.Duration(m.bytes/slowest)*time.Second
 	_ = m.rc.SetReadDeadline(now.Add(min(m.stall, m.began.Add(m.stall+earned).Sub(now)))) // not every connection has deadlines
 	n, err := m.r.Read(b)
@@ -203,6 +209,7 @@ func partName(h textproto.MIMEHeader) (field, filename string, err error) {
 	if !utf8.ValidString(filename) {
 		filename = latin1(filename)
 	}
+	// Some browsers send the whole path of the file on the user's disk.
 	if i := strings.LastIndexAny(filename, `/\`); i >= 0 {
 		filename = filename[i+1:]
 	}

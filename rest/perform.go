@@ -45,6 +45,7 @@ func (x *Request) RunMembers(op string, status int) error {
 	if err := json.Unmarshal(body, &params); err != nil || params == nil {
 		return fault.Invalid.Errorf("body: must be an object")
 	}
+	// What the address says wins over the body: logs and caches know the request by its address.
 	given, err := Placed(x)
 	if err != nil {
 		return err

@@ -53,9 +53,12 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.record(x, time.Since(start), x.cut)
 	buf := x.buf
+	// One large answer must not keep its memory as long as the server runs.
 	if cap(buf) > 64<<10 {
 		buf = nil
 	}
+	// Everything else is cleared, above all the principal: a request must never see anything of the one
+	// before.
 	*x = Request{Server: s, buf: buf[:0]}
 	s.requests.Put(x)
 }
@@ -68,6 +71,7 @@ func (x *Request) attempt() (err error) {
 		switch p {
 		case nil:
 			return
+		// It is how net/http's own handlers, such as a reverse proxy, abandon a response.
 		case http.ErrAbortHandler:
 			x.Abort()
 			return
@@ -119,7 +123,8 @@ func levelOf(status int) slog.Level {
 	return slog.LevelError
 }
 
-// serve checks, routes and signs in.
+// serve checks, routes and signs in, in this order: the cheap checks that need no store come before those
+// that do, and the route decides which sign-in is accepted.
 func (x *Request) serve() error {
 	s, r := x.Server, x.HTTP
 	x.identify()
@@ -128,6 +133,7 @@ func (x *Request) serve() error {
 		return err
 	}
 	path := r.URL.EscapedPath()
+	// Mounted handlers have addresses of their own, outside of the context path.
 	if m := s.mount(path); m != nil {
 		return x.serveMount(m)
 	}
@@ -138,6 +144,7 @@ func (x *Request) serve() error {
 	}
 	method := r.Method
 	x.Route = routes.find(method, at.Path, &x.Segments)
+	// HEAD is GET without a body (RFC 9110); a row of its own for HEAD wins.
 	if x.Route == nil && method == http.MethodHead {
 		x.Route = routes.find(http.MethodGet, at.Path, &x.Segments)
 	}
@@ -191,6 +198,7 @@ func (x *Request) unrouted(routes *router, at Location) error {
 	}
 	first, _, _ = strings.Cut(first, "/")
 	if at.API {
+		// The text is the platform's, and client programs compare it.
 		return fault.NotFound.Errorf("Type not found: %s", first)
 	}
 	return fault.NotFound.Errorf("address %s", x.HTTP.URL.Path)
@@ -203,6 +211,7 @@ func (x *Request) setRepository(escaped string) error {
 	if err != nil {
 		return err
 	}
+	// The ways to name a repository are the platform's; the address wins because it is what people see.
 	if name == "" && x.HTTP.URL.RawQuery != "" {
 		name = x.Query().Get("nxrepository")
 	}
@@ -244,6 +253,8 @@ func (x *Request) Query() url.Values {
 		if x.HTTP.URL.RawQuery == "" {
 			x.asked = nothingAsked
 		} else {
+			// Addresses of the platform contain semicolons as matrix parameters (;codec=…), also within the
+			// query. Go rejects a query with one unless it is escaped.
 			x.asked, _ = url.ParseQuery(strings.ReplaceAll(x.HTTP.URL.RawQuery, ";", "%3B"))
 		}
 	}
@@ -314,6 +325,8 @@ func (x *Request) serveMount(m *mounted) error {
 		ctx := context.WithValue(r.Context(), principalKey{}, x.As)
 		r = r.WithContext(context.WithValue(ctx, arrivalKey{}, Arrival{x.Host(), x.client(), x.ID}))
 	}
+	// A mounted handler knows nothing of the deadline that expectBody has set, so reading the body to its end
+	// lifts it.
 	if r.Body != nil && r.Body != http.NoBody {
 		r = r.WithContext(r.Context())
 		r.Body = &timedBody{r.Body, x.Writer}

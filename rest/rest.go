@@ -3,6 +3,16 @@
 // statuses in status.go and nowhere else. The packages below hold the tables and their handlers, and rest/server puts
 // them together. What an operation does, who may call it and what a document looks like on the wire are matters of
 // engine and ops.
+//
+// A request passes these steps (request.go): it gets an identifier and a deadline for its body; its host and
+// origin are checked (origin.go); its address is located and routed (address.go, router.go); the caller is
+// signed in as the row demands (signin.go); and the row's handler, or its operation alone (perform.go), makes
+// a call. Run (call.go) completes the call with what the request says about it (idempotency key, dry run,
+// time limit, options of entities), carries it out, and turns the result into an answer (answer.go, file.go).
+// Every error ends in fail (status.go), which writes one problem document.
+//
+// Requests in a batch (batch.go) and asynchronous runs (async.go) use the same path. The first take the call
+// before it is carried out, the second carry it out without the client.
 package rest
 
 import (
@@ -41,11 +51,13 @@ type Config struct {
 	Contact     string               // address for those who find a weakness, "mailto:security@example.org"; "": not told
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
-	Ready       []Check              // besides the store
-	JWTSecret   string               // secret shared with who signs JSON web tokens; "": none are accepted
-	Portal      string               // secret shared with a portal that signs users in; "": none does
-	FrontEnd    string               // where the platform's own front end is mounted, "/nuxeo/ui"; "": it is not served
-	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
+	// A readiness check that fails takes the server out of a load balancer, so only what no request can do
+	// without belongs here, or is marked as a part.
+	Ready     []Check           // besides the store
+	JWTSecret string            // secret shared with who signs JSON web tokens; "": none are accepted
+	Portal    string            // secret shared with a portal that signs users in; "": none does
+	FrontEnd  string            // where the platform's own front end is mounted, "/nuxeo/ui"; "": it is not served
+	As        *engine.Principal // who asks when a request does not say; only for a handler nobody else reaches
 }
 
 // Limits bound what requests may cost; those of storage and engine hold besides.
@@ -79,7 +91,8 @@ type Mount struct {
 	Allow   string // what OPTIONS answers, "POST, OPTIONS"; "": the handler answers itself
 }
 
-// Table is what a server serves.
+// Table is what a server serves. It is returned by a function of the handler, because some rows need the
+// handler to be made.
 type Table struct {
 	API      []Route   // below /api/v1, also below /site/api/v1 and /api/v1/repo/{repository}
 	Top      []Route   // beside it
@@ -123,8 +136,10 @@ type Handler struct {
 	rates    *rates
 	sections []Section
 	mounts   []mounted
-	ctx      context.Context //nolint:containedctx // of what runs behind requests that were answered
-	cancel   context.CancelFunc
+	// It outlives every request and ends with the server.
+	ctx    context.Context //nolint:containedctx // of what runs behind requests that were answered
+	cancel context.CancelFunc
+	// Requests are reused, as each holds a buffer for its answer; see ServeHTTP for what is cleared.
 	requests sync.Pool // of *Request
 }
 
@@ -153,6 +168,8 @@ func New(c Config, table func(*Handler) Table) *Handler {
 		s.hosts[strings.ToLower(h)] = true
 	}
 	s.anyHost = s.hosts["*"]
+	// Behind a proxy the Host header is often the proxy's own name, which the browser's Origin does not
+	// match. The public address has to be trusted explicitly then.
 	s.cross = http.NewCrossOriginProtection()
 	if scheme, after, ok := strings.Cut(s.Base, "://"); ok {
 		host, _, _ := strings.Cut(after, "/")
@@ -202,7 +219,9 @@ func (s *Handler) Server() *http.Server {
 		ReadHeaderTimeout: s.Limits.Header,
 		IdleTimeout:       s.Limits.Idle,
 		MaxHeaderBytes:    s.Limits.HeaderBytes,
-		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+		// net/http logs failed TLS handshakes and the like here. Any client can cause them in any number, so
+		// they are for debugging only.
+		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 	srv.RegisterOnShutdown(s.Close)
 	return srv

@@ -76,7 +76,8 @@ const (
 // maxSegments is how many segments a path may have that are named.
 const maxSegments = 6
 
-// newRouter makes a router of a table. Two rows for one address are a bug in the table.
+// newRouter makes a router of a table. Two rows for one address, or too many segments, are bugs in the table,
+// which every start of the program meets; hence the panics.
 func newRouter(table []Route) *router {
 	r := &router{tree: httprouter.New(), sets: map[string][]*pattern{}}
 	byMethod := map[string][]*pattern{}
@@ -117,7 +118,9 @@ func found(set []*pattern) httprouter.Handle {
 	}
 }
 
-// fold groups patterns that share the skeleton so far and registers each group once.
+// fold groups patterns that share the skeleton so far and registers each group once. httprouter refuses
+// "/a/:b" beside "/a/c", which the platform's addresses need; here both become "/a/:w1", and exact tells them
+// apart afterwards.
 func (r *router) fold(method, skeleton string, depth int, ps []*pattern) {
 	var ends, more []*pattern
 	kinds := [3]bool{}
@@ -134,6 +137,8 @@ func (r *router) fold(method, skeleton string, depth int, ps []*pattern) {
 	}
 	switch {
 	case len(more) == 0:
+	// A wildcard takes everything below it, so the other patterns of the group have to be looked at behind it
+	// too.
 	case kinds[rest]:
 		key := method + " " + skeleton + "/*w"
 		r.sets[key] = append(r.sets[key], more...)
@@ -156,6 +161,7 @@ func (r *router) find(method, path string, ps *Segments) *Route {
 	if rt := r.exact(method, path, ps); rt != nil {
 		return rt
 	}
+	// Clients of the platform build addresses by joining parts, which leaves slashes at the end.
 	if len(path) > 1 && path[len(path)-1] == '/' {
 		return r.exact(method, path[:len(path)-1], ps)
 	}
@@ -168,6 +174,7 @@ func (r *router) exact(method, path string, ps *Segments) *Route {
 		return nil
 	}
 	handle(&ps.found, nil, nil)
+	// The set is sorted, so the first match is the most specific one.
 	for _, p := range ps.found.set {
 		ps.n = 0
 		if p.match(path, ps) {

@@ -58,6 +58,8 @@ func (x *Request) Cookie(name string) string {
 func (x *Request) signInPage() (ok bool, err error) {
 	token := x.HTTP.Header.Get(csrfHeader)
 	session := x.Cookie(SessionCookie)
+	// A request with credentials of its own is judged by these alone: a cookie that comes along must not
+	// change who asks.
 	if token == "" || session == "" || x.signsItself() {
 		return false, nil
 	}
@@ -136,6 +138,8 @@ func (x *Request) Form() (url.Values, error) {
 // what changes something. A value of "" takes it away.
 func (x *Request) SetCookie(name, value, path string, expires time.Time) {
 	c := &http.Cookie{
+		// Lax, not Strict: a link in a mail must open a page as the signed-in user. What changes something
+		// needs the token of the page besides.
 		Name: name, Value: value, Path: path, HttpOnly: true, SameSite: http.SameSiteLaxMode, Expires: expires,
 		Secure: strings.HasPrefix(x.Base(), "https://"),
 	}
@@ -238,6 +242,8 @@ func (x *Request) portal() bool { return x.Server.Portal != "" && len(x.HTTP.Hea
 func (x *Request) signInPortal() (*engine.Principal, error) {
 	h := x.HTTP.Header
 	user, ts, rd := h.Get("Nx_user"), h.Get("Nx_ts"), h.Get("Nx_rd")
+	// The algorithm is given by the platform's portals. A secret that is part of the input, and the age
+	// checked below, are what protects it, not the collision resistance of MD5.
 	sum := md5.Sum([]byte(ts + ":" + rd + ":" + x.Server.Portal + ":" + user)) //nolint:gosec // as above
 	want := base64.StdEncoding.EncodeToString(sum[:])
 	ms, err := strconv.ParseInt(ts, 10, 64)

@@ -72,7 +72,9 @@ func DeckStatusOf(err error) int {
 	return status
 }
 
-// problem is the body of every error: the platform's members and those of RFC 9457.
+// problem is the body of every error: the members of the platform (entity-type, status, message, stacktrace)
+// and those of RFC 9457 (type, title, status, detail, instance) side by side, so that clients of either
+// understand it.
 type problem struct {
 	EntityType string  `json:"entity-type"`
 	Status     int     `json:"status"`
@@ -156,7 +158,11 @@ func problemOf(err error, text string) problem {
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
 	p.Code = fault.Word(err)
+	// Whether to try again is a statement about the same request: a conflict passes, a document that exists
+	// already does not.
 	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && !settled[fault.CodeOf(err)] || status == http.StatusTooManyRequests
+	// The text of an internal error may quote paths or data. It goes to the log, and the request id leads
+	// from here to there.
 	p.Message = http.StatusText(http.StatusInternalServerError)
 	p.Detail = p.Message
 	if fault.Shown(err) {
@@ -184,6 +190,7 @@ func points(err error) []point {
 	if !errors.As(err, &f) || f.Field == "" && f.Line == 0 {
 		return nil
 	}
+	// A pointer begins with # here because it is a URI fragment, as in the examples of RFC 9457.
 	p := point{Detail: f.Message, Line: f.Line, Column: f.Column}
 	if f.Field != "" {
 		p.Pointer = "#/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(f.Field)
@@ -191,8 +198,8 @@ func points(err error) []point {
 	return []point{p}
 }
 
-// Message is the platform's text of an error. For a failed operation that was invoked by
-// name it says so in front, twice when the operation itself failed and not its input.
+// Message is the platform's text of an error. Clients of the platform compare the beginning: for a failed
+// operation that was invoked by name it says so, twice when the operation itself failed and not its input.
 func Message(err error, invoked string) string {
 	var op *engine.Error
 	switch {
@@ -243,6 +250,8 @@ func (x *Request) Wait(status int, err error) {
 
 // fail writes err as the answer.
 func (x *Request) fail(err error) {
+	// The deck service and the pages have error formats of their own; a format that does not want an error
+	// passes it on.
 	if s := x.Server.section(x.HTTP.URL.Path); s != nil {
 		if err = s.Fail(x, err); err == nil {
 			return
