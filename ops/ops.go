@@ -1,5 +1,13 @@
 // Package ops is the table of the operation families. Each family is a package below it; adding
 // one is a line here. The deck family stands beside it in package decks.
+//
+// Each operation is one file of its family, named after it, with its definition, its parameters and its
+// function; a scenario in testdata is its specification and its example. The catalogue follows that of the
+// platform in names, aliases, parameters and results, because its clients and chains call these.
+//
+// An operation contains no permission checks of its own, apart from those that the platform has beyond
+// permissions on documents: it acts with the rights of the caller through the transaction, which refuses what
+// is not permitted.
 package ops
 
 import (

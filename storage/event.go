@@ -41,6 +41,7 @@ func (t *Tx) Fire(event string, d *Doc, extra map[string]any) error {
 // Both bounds protect against listeners that trigger each other.
 func (t *Tx) fire(e Event) error {
 	announces := strings.HasPrefix(e.Name, "aboutTo") || strings.HasPrefix(e.Name, "before")
+	// Nothing is recorded of an announcement, so without listeners there is nothing to do.
 	if announces && len(t.repo.listeners) == 0 {
 		return nil
 	}
@@ -60,6 +61,7 @@ func (t *Tx) fire(e Event) error {
 			return err
 		}
 	}
+	// Listeners run in the transaction and may change documents, which fires further events.
 	t.depth++
 	defer func() { t.depth-- }()
 	for _, fn := range t.repo.listeners {

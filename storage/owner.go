@@ -4,8 +4,10 @@ import (
 	"context"
 )
 
-// Owner is a package that keeps data of its own about documents or users. Its functions are called in the transaction
-// in which something begins or ends, and an error of theirs refuses that. Each of them may be nil.
+// Owner is a package that keeps data of its own about documents or users. Its functions are called in the
+// transaction in which something begins or ends, and an error of theirs refuses that. Each of them may be
+// nil. Without this, deleting a document or a user would have to know every package that refers to it, and a
+// new package would be forgotten.
 type Owner struct {
 	Name   string
 	Seed   func(t *Tx, adminPassword string) error                     // the first repository of a store is filled

@@ -2,6 +2,18 @@
 // the files that they refer to. A Tx acts for one principal, and nothing is read or written through it that the principal
 // may not read or write. It leaves ordered storage to kv, what documents consist of to schema, the content of files to
 // blob, queries to search, and what is kept beside documents to the packages that own it (Owner).
+//
+// A document is a few rows of the ordered store (internal/layout has the table of all keys): its record, its
+// position in the tree, a row below its parent, and a row for each index. A Tx writes them together, keeps
+// the indexes in step with the documents, and records what happened in the audit log. Everything that a
+// listener or an owner of other data does about a change happens in the same transaction, so that it is
+// committed with the change or not at all.
+//
+// Permissions are checked here and nowhere above: whatever reads a document through a Tx gets it only if its
+// principal may read it. What the server does on its own behalf runs as the system (Repo.System, Tx.As).
+//
+// Caches of documents' positions and of permissions hold for an epoch of the tree. A transaction that moves,
+// renames or protects a folder begins a new epoch when it is committed, and uses no cache itself.
 package storage
 
 import (

@@ -46,6 +46,7 @@ func (b Table) key(key string) ([]byte, error) {
 	if key == "" {
 		return nil, fault.Invalid.Errorf("table %s: the key is empty", b.name)
 	}
+	// Every store has to hold the key with its prefix; 900 bytes is what the portable limits leave for it.
 	if len(key) > 900 {
 		return nil, fault.Limit.Errorf("table %s: key of %d bytes, limit 900", b.name, len(key))
 	}
@@ -91,6 +92,8 @@ func (b Table) Put(key string, v any) error {
 	if err != nil {
 		return fault.Invalid.Errorf("table %s: row %q: %w", b.name, key, err)
 	}
+	// A dry run lists changes by their key. Secret tables are left out, as their keys may be derived from
+	// secrets.
 	if b.space == layout.TableSpace {
 		NoteChange(b.t, "record", b.name+"/"+key)
 	}

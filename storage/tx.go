@@ -27,8 +27,9 @@ type session struct {
 	kv   *kv.Tx
 	now  time.Time
 
-	cache       *treeCache                 // what other transactions of the same epoch know of the tree
-	folders     map[layout.ID]*Folder      // what this one knows
+	cache   *treeCache            // what other transactions of the same epoch know of the tree
+	folders map[layout.ID]*Folder // what this one knows
+	// Once the transaction has changed the tree itself, the caches of committed state are wrong for it.
 	placing     bool                       // it changed the place of a document
 	invalidated bool                       // it moved, renamed or protected a folder
 	targets     map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded
@@ -51,9 +52,10 @@ type session struct {
 	settled      int64  // when this transaction began, none that had not ended had numbers in the feed up to it
 	events       int
 	depth        int
-	record       bool
-	changes      []Change
-	failed       error // what went wrong where no error could be returned
+	// For a dry run: the changes are listed as they are made, since nothing is left of them afterwards.
+	record  bool
+	changes []Change
+	failed  error // what went wrong where no error could be returned
 }
 
 // Context returns the context the transaction runs under.
@@ -65,8 +67,9 @@ func (t *Tx) Repo() *Repo { return t.repo }
 // Principal returns who acts.
 func (t *Tx) Principal() *Principal { return t.as }
 
-// As returns the same transaction for another principal. Nobody (nil) may do nothing; records of what the
-// system does show who acted before.
+// As returns the same transaction for another principal, which shares everything but the rights. Nobody (nil)
+// may do nothing. What the system does on behalf of a user is recorded under the user's name, which is kept
+// in Actor.
 func (t *Tx) As(p *Principal) *Tx {
 	switch {
 	case p == nil:
@@ -85,8 +88,9 @@ func (t *Tx) Now() time.Time { return t.now }
 // NewID returns a new identifier.
 func (t *Tx) NewID() string { return t.repo.newID() }
 
-// Next returns the next number of a sequence: 1, 2, 3 with gaps. Numbers are not given back
-// when the transaction fails.
+// Next returns the next number of a sequence: 1, 2, 3 with gaps. Numbers are leased in blocks outside of the
+// transaction, so that two transactions that need one do not conflict; therefore they are not given back when
+// the transaction fails.
 func (t *Tx) Next(sequence string) (int64, error) {
 	if err := t.MayWrite(); err != nil {
 		return 0, err

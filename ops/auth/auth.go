@@ -1,6 +1,9 @@
 // Package auth holds the operations that change who acts within a run, and those on the
 // tokens of devices. Whoever a run became it stops being when the run ends, however it
 // ends; how people sign in to the server is for the entry points and storage.
+//
+// Becoming another user is for administrators and for stored chains, whose text an administrator has
+// approved. It holds until the next logout or the end of the chain.
 package auth
 
 import (

@@ -23,7 +23,7 @@ var importFile = engine.Op{
 type importParams struct {
 	NoTypeCheck bool `json:"noMimeTypeCheck" default:"false" doc:"Trust the file's declared type instead of detecting it."`
 	// The misspelt name is the platform's, and clients send it; the right one is an alias.
-	Overwrite   bool `json:"overwite" alias:"overwrite" default:"false" doc:"Replace the file of a document with the same title or file name, if the folder has one."`
+	Overwrite bool `json:"overwite" alias:"overwrite" default:"false" doc:"Replace the file of a document with the same title or file name, if the folder has one."`
 }
 
 func (p importParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {

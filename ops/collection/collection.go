@@ -3,6 +3,10 @@
 // collections it is in, which is what queries find members by. Who may write the collection
 // decides what is in it; a member is not changed by being one: no version, date or audit
 // record tells of it. Favorites are a collection of each user's own.
+//
+// Membership is a list of collection ids in each member (collectionMember:collectionIds), which the index
+// covers, and the order is a list in the collection. Both are written by the system in one transaction: the
+// caller must be able to write the collection and to read the member, and needs no right to change it.
 package collection
 
 import (

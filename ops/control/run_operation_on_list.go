@@ -31,6 +31,7 @@ type runOnListParams struct {
 func (p runOnListParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	r := inner{id: p.ID, params: p.Params, isolate: p.Isolate, nested: p.NewTx, tolerant: !p.Rollback, timeout: p.Timeout}
 	err := r.each(c, p.List, p.Item)
+	// The runs had the caller's own variables, some of which may be documents that they have changed.
 	if !p.Isolate && err == nil {
 		refresh(c)
 	}

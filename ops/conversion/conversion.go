@@ -2,6 +2,9 @@
 // once or in the background, pictures made smaller, and what a document looks like in another
 // form. How content is converted is for engine/convert to know; an operation chooses what
 // and keeps the result.
+//
+// Views of pictures are kept with their document; conversions of a file that a caller sends are made and returned at once, or scheduled and fetched later, as
+// the client asks for.
 package conversion
 
 import (

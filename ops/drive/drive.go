@@ -1,6 +1,12 @@
 // Package drive holds the operations of the desktop synchronizer, a program that keeps a copy of some folders on a
 // computer: which folders these are, what is in them as files and folders, how they are changed, and what has changed
 // since the copy was made. What is shown to whom is for a View to say; the answers are JSON, as the program reads it.
+//
+// The synchronizer asks for the changes since the number it has seen last. These come from the feed of the
+// repository (storage.ReadFeed), filtered by the roots that the user has chosen and by what the user may read. A
+// change that moves a document out of sight, because of a permission or of a folder that is no longer
+// synchronized, has to be reported as a deletion. When that cannot be decided from the feed, or too much has
+// changed, the answer tells the program to read everything again.
 package drive
 
 import (

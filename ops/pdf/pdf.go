@@ -1,5 +1,9 @@
 // Package pdf holds the operations on PDF files: parts of them and what is in them, files joined, pages marked, and
 // protection by passwords. The work is that of engine/pdf; an operation says which files, and how they are called.
+//
+// All operations return new files and leave the one given as it is; a chain attaches the result where it is
+// wanted. Work on a PDF file can take long or fail in the library, so it happens in a process of its own
+// (engine/worker).
 package pdf
 
 import (

@@ -2,6 +2,8 @@
 // They are a property of the document, found by ecm:tag in queries, and no change of it: no
 // version, date or audit record tells of them. The words in use are kept in a table besides,
 // so that suggestions cost what they show.
+//
+// Tags are stored by the system: whoever may read a document may tag it, without the right to change it. A tag remembers who put it.
 package tag
 
 import (

@@ -26,6 +26,8 @@ func groupDocument(c *engine.Ctx, g *people.Group) map[string]any {
 }
 
 func entryDocument(c *engine.Ctx, schema, id string, values map[string]any) map[string]any {
+	// Members of a document that users do not have are null rather than missing: clients read them without
+	// asking.
 	properties := make(map[string]any, len(values))
 	for name, v := range values {
 		properties[schema+":"+name] = v

@@ -21,6 +21,7 @@ type createGroupParams struct {
 
 func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, error) {
 	if !manages(c.As) {
+		// The message is the platform's, and client programs compare it.
 		return nil, fault.Denied.Errorf("Cannot create artifact")
 	}
 	name := groupName(p.Group)

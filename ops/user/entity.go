@@ -19,6 +19,7 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 	}
 	for name, v := range properties {
 		switch name = strings.TrimPrefix(name, "user:"); name {
+		// The name is the identity and cannot be changed; there is one tenant.
 		case "username", "tenantId":
 		case "password":
 			password, _ = v.(string)
@@ -27,6 +28,8 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 				return "", err
 			}
 		default:
+			// Entities contain members that the server computes, such as isAdministrator; sending them back
+			// is no mistake.
 			if texts(u)[name] == nil && name != "teamId" {
 				continue
 			}
@@ -67,6 +70,7 @@ func nameList(v any, field string) ([]string, error) {
 	}
 	names := make([]string, len(list))
 	for i, item := range list {
+		// Extended groups come as objects if the client has fetched them that way.
 		if m, ok := item.(map[string]any); ok {
 			item = firstText(m["id"], m["groupname"])
 		}
@@ -106,6 +110,8 @@ func setGroup(g *people.Group, body map[string]any, fresh bool) (parents []strin
 	if err != nil {
 		return nil, err
 	}
+	// The label stands twice in an entity of the platform, beside the properties and among them, and a client
+	// may change either.
 	stored := g.Label
 	if v, ok := body["grouplabel"]; ok {
 		g.Label = text(v)

@@ -47,6 +47,7 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 		}
 		password += more
 	}
+	// An invitation goes to somebody who chooses a password; one that the inviter knows would defeat that.
 	if password != "" {
 		return "", fault.Invalid.Errorf("password: must not be set; the invited user chooses it").In("password")
 	}

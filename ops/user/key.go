@@ -7,6 +7,7 @@ import (
 // keyObject is a key as operations show it; its secret is not part of it.
 func keyObject(k credential.Key) map[string]any {
 	m := map[string]any{"id": k.ID, "user": k.User, "scope": k.Scope, "name": k.Name}
+	// Without a revision the key serves programs of both.
 	if k.Revision != "" {
 		m["revision"] = k.Revision
 	}

@@ -33,6 +33,7 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The audit log is readable by administrators only, while power users may see this list.
 	page, err := c.Tx.As(c.Tx.Repo().System()).Entries(storage.EntryFilter{
 		Events: []string{"user_created", "group_created"}, PageOptions: storage.PageOptions{Limit: mostLatest, CountLimit: -1},
 	})

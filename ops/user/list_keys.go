@@ -23,6 +23,7 @@ type listKeysParams struct {
 
 func (p listKeysParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	user := p.User
+	// Without a name, administrators get the keys of all users.
 	if !c.As.Admin {
 		user = cmp.Or(user, c.As.Name)
 	}

@@ -60,6 +60,7 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*people.User, error) {
 		}
 	}
 	switch {
+	// There is one tenant without a name, so nobody is in the one asked for.
 	case p.Tenant != "":
 		return nil, nil
 	case len(starts) == 0 || p.Pattern != "":

@@ -2,6 +2,9 @@
 // screen, what is to be shown next and said, and lists of documents such as the clipboard. The state is in
 // storage/uisession, for each conversation of a user; a call names its conversation by the context variable
 // conversationId, whichever entry point it comes from, and state is kept as the call's transaction is.
+//
+// The operations are those that chains of the platform call for its former user interface. Any front end can
+// use them: it starts a session, passes its id with every call, and shows what the session says afterwards.
 package webui
 
 import (

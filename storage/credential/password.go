@@ -1,6 +1,14 @@
 // Package credential keeps what people sign in with, besides the passwords that are set with users: API keys,
 // tokens of devices, sessions of browsers and invitations. It says whom each stands for, and decides
 // who makes, sees and ends them; what OAuth 2 hands out is package oauth's.
+//
+// Every way to sign in ends in a principal with a proof: what it signed in by, as a kind and a name. Each
+// transaction asks the owner of the kind whether the proof is still good (storage.Proven), so that a key that
+// is revoked, a password that is changed or a session that is ended stops requests that are already on their
+// way.
+//
+// Guessing passwords is slowed down by storage/internal/password,
+// which bounds the failures for a name, for an address, and for both together.
 package credential
 
 import (
@@ -26,11 +34,14 @@ func errSignIn() error { return fault.Denied.Errorf("wrong user name or password
 // of what is beyond nothing is looked at. Addresses and devices that the user signed in from before have a budget of
 // their own, which strangers cannot use up.
 func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storage.Principal, error) {
+	// Nothing that long was ever set, and hashing it would cost time.
 	if user == "" || text == "" || len(user) > 255 || len(text) > password.MaxLength {
 		return nil, errSignIn()
 	}
 	a := password.Of(repo.Memory()).Attempt(user, text)
 	defer a.Done()
+	// What was right a moment ago need not be hashed again: clients with Basic authentication send the
+	// password each time.
 	sum, ok, err := a.Known(ctx)
 	if err != nil {
 		return nil, err

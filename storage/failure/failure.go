@@ -1,5 +1,9 @@
 // Package failure keeps the calls that failed for a time, with their input and parameters, so that their callers and
 // administrators can read them and repeat them. Secrets are left out. Which failures are kept is decided by the engine.
+//
+// A run is three rows that expire together: what lists show, the details, and a marker under its owner, by
+// which a user's runs are counted. Both numbers are bounded, so that a program that fails in a loop fills
+// neither the store nor the list of others.
 package failure
 
 import (
@@ -21,7 +25,8 @@ type Run struct {
 	storage.Owned
 	Repository string
 	Op         string
-	Version    int64         `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
+	Version    int64 `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
+	// The member keeps the name under which older stores have it.
 	EntryPoint string        `json:"Door"`       // where it came from
 	Request    string        `json:",omitempty"` // id of the request it came with
 	Remote     netip.Addr    `json:",omitzero"`  // address of the client

@@ -1,5 +1,9 @@
 // Package grant removes what access lists grant users who are gone. Nobody has it from the moment on at which the user is
 // gone; jobs take it off the lists.
+//
+// A user may be named in the access lists of any number of documents, too many for the transaction that
+// deletes the user. The entries are without effect from then on, since they carry the user's number; jobs
+// remove them, some documents at a time, so that lists do not show names of nobody.
 package grant
 
 import (

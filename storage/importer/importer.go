@@ -14,6 +14,7 @@ import (
 
 // Typed completes a type that says nothing from the name and the content.
 func Typed(b *storage.Blob) (*storage.Blob, error) {
+	// Browsers and programs send octet-stream for what they do not know, so it says as little as nothing.
 	if b.Type != "" && b.Type != "application/octet-stream" {
 		return b, nil
 	}
@@ -39,6 +40,8 @@ func Props(t *storage.Tx, b *storage.Blob) (string, storage.Props, error) {
 		if err != nil {
 			return "", nil, err
 		}
+		// The types are those of the server's own declarations, which may lack these or have changed them;
+		// File is the last resort.
 		if note, ok := types.Type("Note"); ok && note.HasSchema("note") && utf8.Valid(text) {
 			text = bytes.TrimPrefix(text, []byte("\ufeff"))
 			return "Note", storage.Props{"note:note": string(text), "note:mime_type": b.Type}, nil
@@ -68,6 +71,8 @@ func Find(t *storage.Tx, folder *storage.Doc, typeName, name string) (*storage.D
 		if child.Title() == name {
 			return child, nil
 		}
+		// Somebody may have changed the title since the import; the name of the file still says that it is
+		// the same.
 		if b, err := child.MainBlob(); err == nil && b != nil && b.Name == name {
 			return child, nil
 		}

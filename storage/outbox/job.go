@@ -1,6 +1,14 @@
 // Package outbox is a queue of work to be done outside of transactions: a job is added by the
 // transaction that causes it, and carried out after its commit, at least once. It keeps the rows of
 // jobs and runs them; what they do is up to the code that adds them.
+//
+// Jobs are ordered by when they are due, in one of three queues: waiting, running, given up. A worker claims
+// a job by moving its row to the running queue, under a lease that it renews; if the process dies, the lease
+// ends and the job is due again. So a job may be carried out twice, and its handler must bear that. Failures
+// are tried again with growing pauses, eight times in a day at most. The order of jobs is not guaranteed.
+//
+// Waking up is a hint, not a promise: a commit wakes the topic, and workers look at the queue once a second
+// anyway.
 package outbox
 
 import (
@@ -66,6 +74,7 @@ func (e *Later) Error() string { return e.Why }
 const Space = 'j'
 
 const (
+	// The queues are part of the keys on disk.
 	queueWaiting = 0
 	queueRunning = 1
 	queueDead    = 2
@@ -84,6 +93,7 @@ var queues = []struct {
 func key(queue byte, at time.Time, job string) []byte {
 	k := []byte{Space, queue}
 	if queue != queueDead {
+		// With the sign bit flipped, negative times sort before positive ones as bytes.
 		k = binary.BigEndian.AppendUint64(k, uint64(at.UnixMilli())^1<<63)
 	}
 	return append(k, job...)

@@ -59,6 +59,7 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot be read", "err", err)
 		}
+		// There may be more than one look at the queue has returned, so the next look follows at once.
 		if claimed := q.begin(ctx, w, keys); claimed {
 			continue
 		}
@@ -86,6 +87,7 @@ type crew struct {
 func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool) {
 	for _, key := range keys {
 		select {
+		// A job is claimed only when a worker is free: a claimed job that waits would let its lease run.
 		case w.slots <- struct{}{}:
 		case <-ctx.Done():
 			return claimed

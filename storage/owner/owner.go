@@ -1,4 +1,6 @@
 // Package owner lists the packages below storage that keep data about documents or users.
+//
+// An owner is told when a document is erased or a user is deleted, within that transaction (storage.Owner). Owners are called in the order of the list.
 package owner
 
 import (

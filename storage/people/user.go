@@ -1,4 +1,14 @@
 // Package people keeps users, the groups that they are in, and their personal workspaces.
+//
+// Users and groups are rows of two tables, which all repositories of a store share. Membership is kept in
+// rows of its own, in both directions, so that neither a large group nor a user in many groups is one large
+// row that every change rewrites. Each user has a number that is never used again: what belongs to a user
+// names the number as well, so that somebody who gets the same name later does not inherit it
+// (storage.Owned).
+//
+// Who may change whom is decided here: administrators everyone, power users all but administrators, everybody
+// themselves. A change of memberships begins a new epoch, after which every transaction looks up the groups
+// of its principal anew.
 package people
 
 import (

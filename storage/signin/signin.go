@@ -61,6 +61,7 @@ func (a *Authenticator) Bearer(ctx context.Context, token string) (*storage.Prin
 	switch {
 	case strings.HasPrefix(token, keyPrefix):
 		return credential.SignInKey(ctx, a.repo, token)
+	// A JSON web token has three parts; other tokens of this server have no dots.
 	case strings.Count(token, ".") == 2:
 		return a.JWT(ctx, token)
 	}
@@ -80,11 +81,14 @@ func (a *Authenticator) JWT(ctx context.Context, token string) (*storage.Princip
 	}
 	var claims jwt.RegisteredClaims
 	_, err := jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return a.jwtKey, nil },
+		// The method is fixed: a token must not choose how it is verified.
 		jwt.WithValidMethods([]string{"HS512"}), jwt.WithIssuer(jwtIssuer), jwt.WithTimeFunc(a.now))
 	if err != nil || claims.Subject == "" {
 		return nil, wrong
 	}
 	p, err := a.repo.Principal(ctx, claims.Subject)
+	// A valid signature for an unknown user looks like an invalid one, so that nobody learns which users
+	// exist.
 	if fault.Is(err, fault.NotFound) {
 		err = wrong
 	}

@@ -1,6 +1,11 @@
 // Package subscription keeps which users and groups want to be notified of what happens to which documents. A subscription
 // applies to a document and to everything below it. Messages about
 // it are written and sent by package mail, which leaves out subscribers who may not read the document.
+//
+// A subscription has two rows: one under the document, by which an event finds its subscribers, and one under
+// the user, by which a user's subscriptions are listed and ended. An event looks at the document and at all
+// folders above it, so a subscription to a folder costs nothing for the documents in it. A marker row says
+// whether anybody has ever subscribed: without it, events skip all of this.
 package subscription
 
 import (

@@ -1,6 +1,11 @@
 // Package text analyses text for search: words in lower case without accents, and their
 // stems in the language they are written in. Stems come from the Snowball algorithms; scripts
 // without blanks are searched character by character.
+//
+// The same analysis is applied to documents when they are indexed and to the text of a query, so a change of
+// it requires that all documents are indexed again. Words are kept in two forms: folded, for exact phrases
+// and prefixes, and stemmed, for words in other inflections. What is analysed is bounded in words, terms and
+// length, as a document may be a dump of data that nobody searches.
 package text
 
 import (
@@ -53,6 +58,7 @@ func each(s string, fn func(word, folded string, from, to int) bool) {
 		}
 		word, from := strings.ToLower(s[start:at]), start
 		start = -1
+		// Long words are mostly not words: digests, base64, addresses. Their beginning still finds them.
 		if len(word) > MaxWord {
 			word = cut(word)
 		}

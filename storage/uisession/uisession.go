@@ -1,6 +1,11 @@
 // Package uisession keeps what user interfaces of one user share with operations: for each conversation which
 // document is shown, what is to be shown next and what was said, and for the user lists of documents. A list holds
 // ids, and is read with the rights of the caller. What operations do with it is theirs.
+//
+// A session is one row, written when the call that changed it is committed, so a call that fails leaves the
+// screen of the user as it was. Its size is bounded, as it is read with every call of the conversation. The
+// scopes (event, page, conversation, user) are those of the platform's former user interface, whose chains
+// still use them.
 package uisession
 
 import (

@@ -1,6 +1,9 @@
 // Package row holds the keys to the rows that only storage and the packages below it reach:
 // what keeps jobs, webhooks or uploads asks a transaction for its own rows with them. Nobody
 // else can make one, so nothing else gets past the checks of those packages.
+//
+// A value of one of these types is a capability: functions that would otherwise have to check their caller
+// take one as an argument, and the compiler sees to it that only packages below storage can pass it.
 package row
 
 // Secret names a table of small records that the packages below storage alone can name.
