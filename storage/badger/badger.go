@@ -20,8 +20,8 @@
 // the last log segment alone from since the store was opened.
 //
 // After a write or a sync that failed nothing is acknowledged until the store is opened
-// again; reads go on. Badger maps its own files into memory, past Options.FS. It may lose
-// what it has not synced: the log or the values have it until it has.
+// again; reads go on. Badger maps its own files into memory, past Options.FS; package mounttest
+// fails those. It may lose what it has not synced: the log or the values have it until it has.
 package badger
 
 import (
@@ -120,9 +120,11 @@ type store struct {
 	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
 	full   atomic.Pointer[failure] // the disk is
-	last   uint64                  // version of the last commit, for the committer only
-	buf    []byte                  // a frame, for the committer only
-	stamps stamps
+
+	refused atomic.Pointer[error] // why Badger did not take a batch; it is given none after that
+	last    uint64                // version of the last commit, for the committer only
+	buf     []byte                // a frame, for the committer only
+	stamps  stamps
 }
 
 // failure is why a store refuses some of its work.
@@ -233,6 +235,9 @@ func (s *store) prepare() (unchecked []part, err error) {
 		return nil, err
 	}
 	if err := checkManifest(s.fs, s.tables(), s.state.Manifest); err != nil {
+		return nil, err
+	}
+	if err := s.dropUnfinished(); err != nil {
 		return nil, err
 	}
 	tables, err := listTables(s.tables())
@@ -351,7 +356,7 @@ func (s *store) flush(t tail, at uint64) (tail, error) {
 
 // settle records that the tables hold everything up to a version, Badger being closed.
 func (s *store) settle(at, segment uint64, c chain) error {
-	m, err := describe(s.fs, s.tables())
+	m, err := s.describeTables()
 	if err == nil {
 		err = s.values.Sync()
 	}

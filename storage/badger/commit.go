@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"hash/maphash"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -217,7 +218,7 @@ func (s *store) applyLoop() {
 // apply writes runs to Badger, all of each at its last version: whoever reads at a
 // version before that began before and has the run, or those it was joined from.
 func (s *store) apply(runs []*run) (err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	if err := s.awaitRoom(); err != nil {
 		return err
 	}
@@ -301,7 +302,7 @@ func (s *store) fail(err error, reads bool) {
 // hold rows of it at the version of a later commit that was applied together with theirs,
 // and refer to values that a loss of power took. The rows written now have to hide those.
 func (s *store) replay(logs string, at uint64) (err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	l, err := s.newLoader()
 	if err != nil {
 		return err
@@ -329,7 +330,7 @@ func (s *store) replay(logs string, at uint64) (err error) {
 
 // rollback makes version to equal to version from, which is lower, but for the rows that replay has written at to.
 func (s *store) rollback(from, to uint64) (err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	old := s.db.NewTransactionAt(from, false)
 	defer old.Discard()
 	now := s.db.NewTransactionAt(to, false)

@@ -2,6 +2,7 @@ package badger
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"catena/storage/fault"
@@ -41,7 +42,7 @@ func (s *store) Compact(ctx context.Context) error {
 
 // compact is the maintainer's part of Compact.
 func (s *store) compact(ctx context.Context) (err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	if err := s.flushTables(); err != nil {
 		return err
 	}

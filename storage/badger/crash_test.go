@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/storage/disk/mounttest"
 	"catena/storage/kv"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(mounttest.Main(m))
 }
 
 // crashChild commits transactions of several keys as fast as it can and prints the

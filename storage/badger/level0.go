@@ -36,23 +36,31 @@ func isReserved(key []byte) bool {
 // one memtable, is larger.
 const spanBytes = memtableSize / 16
 
-// loads is how many batches may be on their way to Badger.
-const loads = 4
+// A batch of Badger is larger than these, which keep room for what it adds to each row.
+const (
+	batchBytes = memtableSize / 8
+	batchRows  = 10_000
+	rowBytes   = 32 // that Badger adds to a row, at most
+)
 
 var (
 	deleted = []byte{1}         // how Badger marks the removal of a key
 	inFile  = []byte{elsewhere} // how a row is marked whose value is in a file
 )
 
-// loader brings rows into Badger such that each table they end up in spans all keys.
+// loader brings rows into Badger such that each table they end up in spans all keys. It waits for a batch before it sends
+// the next one: Badger ends the process when it is given a batch after one for which it could not make a memtable.
 type loader struct {
-	into  *badger.KVLoader
-	bytes int
+	s     *store
+	into  *badger.KVLoader // the batch that is being filled
+	rows  int              // in it
+	size  int              // of them
+	bytes int              // loaded since the first and the last key
 }
 
 // newLoader begins to bring rows into Badger, until end.
 func (s *store) newLoader() (*loader, error) {
-	l := &loader{into: s.db.NewKVLoader(loads)}
+	l := &loader{s: s, into: s.db.NewKVLoader(1)}
 	return l, l.span()
 }
 
@@ -81,6 +89,19 @@ func (l *loader) set(row *pb.KV) error {
 			return err
 		}
 	}
+	return l.put(row)
+}
+
+func (l *loader) put(row *pb.KV) error {
+	size := len(row.Key) + len(row.Value) + rowBytes
+	if l.rows == batchRows || l.size+size > batchBytes {
+		if err := l.send(); err != nil {
+			return err
+		}
+		l.into = l.s.db.NewKVLoader(1)
+	}
+	l.rows++
+	l.size += size
 	return l.into.Set(row)
 }
 
@@ -88,15 +109,27 @@ func (l *loader) set(row *pb.KV) error {
 func (l *loader) span() error {
 	l.bytes = 0
 	for _, row := range bounds {
-		if err := l.into.Set(row); err != nil {
+		if err := l.put(row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// send has Badger take the batch. Once it refused one, it is given no other.
+func (l *loader) send() error {
+	if refused := l.s.refused.Load(); refused != nil {
+		return *refused
+	}
+	err := l.into.Finish()
+	if l.rows, l.size = 0, 0; err != nil {
+		l.s.refused.Store(&err)
+	}
+	return err
+}
+
 // end returns once Badger has all rows.
-func (l *loader) end() error { return cmp.Or(l.span(), l.into.Finish()) }
+func (l *loader) end() error { return cmp.Or(l.span(), l.send()) }
 
 // discard lets Badger forget what nobody reads at a version or later, once there is a deeper level: it was there the
 // last time too, so that no merge has begun without one.

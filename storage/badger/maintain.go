@@ -3,6 +3,7 @@ package badger
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/dgraph-io/badger/v4/pb"
@@ -182,7 +183,7 @@ func (s *store) checkpoint() error {
 		return err
 	}
 	var err error
-	if next.Manifest, err = describe(s.fs, s.tables()); err != nil {
+	if next.Manifest, err = s.describeTables(); err != nil {
 		return err
 	}
 	if err := next.write(s.fs, s.dir); err != nil {
@@ -198,7 +199,7 @@ func (s *store) checkpoint() error {
 // flushTables has Badger write its memtable to a table by filling it: it has no call for that. One row is removed
 // again and again, which takes room in a memtable and none in a table.
 func (s *store) flushTables() (err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	l, err := s.newLoader()

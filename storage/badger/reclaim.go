@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -174,7 +175,7 @@ func (s *store) recount() error {
 // eachUsed calls fn with the entries of the piece at a place that Badger refers to. It returns where the next piece
 // begins.
 func (s *store) eachUsed(from entryAt, fn func(e values.Entry)) (next int64, err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	now := s.db.NewTransactionAt(math.MaxUint64, false)
 	defer now.Discard()
 	return s.values.Walk(from.file, from.at, from.at+movePiece, func(e values.Entry) error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ func (s *store) release(goal int) (err error) {
 	if err != nil || n < goal {
 		return err
 	}
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	before := s.blocksOfTables()
 	txn := s.db.NewTransactionAt(s.history.Published(), false)
 	defer txn.Discard()

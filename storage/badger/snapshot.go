@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
@@ -27,7 +28,7 @@ func (s *snapshot) Version() uint64 { return s.mark.Version }
 
 // Get returns the value of a key.
 func (s *snapshot) Get(key []byte) (value []byte, err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	if len(key) == 0 {
 		return nil, nil
 	}
@@ -108,7 +109,7 @@ func (s *snapshot) Scan(r kv.Range) kv.Cursor {
 
 // walk opens the iterator of a cursor.
 func (s *snapshot) walk(c *cursor, o badger.IteratorOptions) {
-	defer caught(&c.err)
+	defer caught(debug.SetPanicOnFault(true), &c.err)
 	c.s, c.it = s.s, s.txn.NewIterator(o)
 }
 
@@ -168,7 +169,7 @@ func (c *cursor) Next() bool { return c.step() && c.load() }
 
 // step moves to the next row without its value.
 func (c *cursor) step() bool {
-	defer caught(&c.err)
+	defer caught(debug.SetPanicOnFault(true), &c.err)
 	if c.err != nil || c.left == 0 {
 		return false
 	}
@@ -200,7 +201,7 @@ func (c *cursor) load() bool {
 	if c.r.KeysOnly {
 		return true
 	}
-	defer caught(&c.err)
+	defer caught(debug.SetPanicOnFault(true), &c.err)
 	v, _, err := c.s.load(c.it.Item(), c.room)
 	if err != nil {
 		c.err = broken(err)
@@ -254,12 +255,20 @@ func common(start, end []byte) []byte {
 	return start[:n]
 }
 
-// caught turns a panic, which Badger answers to damaged tables, into an error.
-func caught(err *error) {
+// caught turns a panic, which Badger answers to damaged tables, into an error. So is a page of a mapped file that the disk
+// cannot read: debug.SetPanicOnFault, whose result is given, keeps that from ending the process. It holds for one goroutine
+// and costs a few nanoseconds.
+func caught(was bool, err *error) {
+	debug.SetPanicOnFault(was)
 	if r := recover(); r != nil {
 		*err = corrupt("store: reading a table: %.200v", r)
 	}
 }
 
 // broken marks an error of Badger.
-func broken(err error) error { return fault.Internal.Errorf("store: %w", err) }
+func broken(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Internal.Errorf("store: %w", err)
+}

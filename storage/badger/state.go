@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"catena/storage/badger/values"
@@ -41,6 +40,9 @@ type state struct {
 	Manifest   manifest      `json:"manifest"`
 	Values     []values.File `json:"values,omitempty"`
 	Dropped    *Dropped      `json:"dropped,omitempty"` // by the last opening that left something out of the log
+
+	// Unfinished are the tables of changes that Badger gave up, although its manifest names them.
+	Unfinished []string `json:"unfinished,omitempty"`
 }
 
 // manifest describes the beginning of Badger's list of tables, which is appended to
@@ -77,25 +79,7 @@ func (s *state) write(files disk.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, stateName)
-	f, err := files.OpenFile(path+tempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write([]byte(string(line) + "\n" + checkLine(line)))
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = files.Rename(path+tempSuffix, path)
-	}
-	if err == nil {
-		err = files.SyncDir(dir)
-	}
-	return err
+	return replace(files, filepath.Join(dir, stateName), []byte(string(line)+"\n"+checkLine(line)))
 }
 
 func checkLine(line []byte) string { return fmt.Sprintf("%08x\n", crc32.Checksum(line, castagnoli)) }

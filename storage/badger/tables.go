@@ -3,6 +3,7 @@ package badger
 import (
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 }
 
 func openOnce(o badger.Options) (db *badger.DB, err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	return badger.OpenManaged(o)
 }
 

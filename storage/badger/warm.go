@@ -2,6 +2,7 @@ package badger
 
 import (
 	"math"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -66,7 +67,7 @@ func (s *store) warm(d time.Duration) error {
 
 // findPointers finds the places of the first values of a range, and returns where the rest of it begins.
 func (s *store) findPointers(r kv.Range) (next []byte, err error) {
-	defer caught(&err)
+	defer caught(debug.SetPanicOnFault(true), &err)
 	s.applying.Lock() // nothing it reads is out of date before it is noted
 	defer s.applying.Unlock()
 	now := s.db.NewTransactionAt(math.MaxUint64, false)
