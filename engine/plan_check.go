@@ -285,7 +285,7 @@ func (b *planner) properties(st *step, f *field, given any) {
 	for _, xpath := range slices.Sorted(maps.Keys(props)) {
 		path := f.Name + "/" + xpath
 		field, err := b.field(xpath, schemas)
-		if v := props[xpath]; err == nil && field != nil && fixed(v) && v != "" && field.Kind != schema.Blob && field.Kind != schema.Complex {
+		if v := props[xpath]; err == nil && field != nil && fixed(v) && v != "" && field.Kind.Scalar() {
 			_, err = field.Coerce(v)
 		}
 		if err != nil {
@@ -303,7 +303,7 @@ func (b *planner) value(st *step) {
 		return
 	}
 	f, err := b.field(xpath, b.o.Types.Schemas())
-	if err != nil || f == nil || f.List || f.Kind == schema.Blob || f.Kind == schema.Complex {
+	if err != nil || f == nil || f.List || !f.Kind.Scalar() {
 		return
 	}
 	if _, err := f.Coerce(v); err != nil {

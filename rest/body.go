@@ -33,34 +33,30 @@ const MIMEForm = "application/x-www-form-urlencoded"
 
 // Takes reports whether a body of a media type is read.
 func (b Body) Takes(typ string) bool {
-	switch b {
-	case FileBody:
-		return true
-	case LinesBody:
-		_, ok := lines.Types[typ]
-		return ok
-	case PictureBody:
-		return strings.HasPrefix(typ, "image/") || typ == formData
-	case SlidesBody:
-		if _, ok := SlideFormats[typ]; ok {
-			return true
-		}
-	}
-	return IsJSON(typ) && takesJSON[b] || slices.Contains(bodyTypes[b], typ)
+	k := bodies[b]
+	return k.any || k.json && IsJSON(typ) || slices.Contains(k.types, typ) || k.among != nil && k.among(typ)
+}
+
+// bodies is the table of what is read of a body.
+var bodies = map[Body]struct {
+	any   bool
+	json  bool
+	types []string // other media types
+	among func(typ string) bool
+}{
+	JSONBody:    {json: true},
+	NoBody:      {},
+	CallBody:    {json: true, types: []string{MIMEForm, "multipart/related", formData, "multipart/mixed"}},
+	FileBody:    {any: true},
+	FormBody:    {types: []string{MIMEForm}},
+	LinesBody:   {among: func(typ string) bool { _, ok := lines.Types[typ]; return ok }},
+	PartsBody:   {types: []string{formData, "multipart/related"}},
+	PatchBody:   {json: true, types: []string{MIMEPatch}},
+	PictureBody: {types: []string{formData}, among: func(typ string) bool { return strings.HasPrefix(typ, "image/") }},
+	SlidesBody:  {json: true, among: func(typ string) bool { _, ok := SlideFormats[typ]; return ok }},
 }
 
 const formData = "multipart/form-data"
-
-// takesJSON are the bodies that may be JSON.
-var takesJSON = map[Body]bool{JSONBody: true, CallBody: true, PatchBody: true, SlidesBody: true}
-
-// bodyTypes are other media types of bodies that may only be of a few.
-var bodyTypes = map[Body][]string{
-	CallBody:  {MIMEForm, "multipart/related", formData, "multipart/mixed"},
-	FormBody:  {MIMEForm},
-	PartsBody: {formData, "multipart/related"},
-	PatchBody: {MIMEPatch},
-}
 
 // Media returns the media type of the body, with its parameters, if the route takes that.
 func (x *Request) Media() (string, map[string]string, error) {

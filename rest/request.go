@@ -179,6 +179,7 @@ func (x *Request) admit() error {
 		return x.signIn()
 	case Visitor:
 		return x.visit()
+	case Open:
 	}
 	return nil
 }

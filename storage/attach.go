@@ -72,7 +72,7 @@ func (d *Doc) AttachBlob(xpath string, b *Blob) error {
 			return fault.Invalid.Errorf("property %s: does not hold files", xpath).In(xpath)
 		}
 		value = map[string]any{part: b}
-	default:
+	case schema.String, schema.Integer, schema.Long, schema.Double, schema.Boolean, schema.Date:
 		return fault.Invalid.Errorf("property %s: must be a file, not %s", xpath, field.TypeName()).In(xpath)
 	}
 	if !field.List {

@@ -92,7 +92,7 @@ func optionOf(t field.Type, raw json.RawMessage) (value any, err error) {
 		var n float64
 		err = json.Unmarshal(raw, &n)
 		value = n
-	default:
+	case field.Text, field.Integer, field.Object, field.Address, field.Moment: // options of reveal.js are nothing but text then
 		var s string
 		err = json.Unmarshal(raw, &s)
 		value = s

@@ -149,7 +149,7 @@ func (p *page) configure(script string) {
 			if to := map[string]*int64{"width": &p.d.Width, "height": &p.d.Height}[f.Name]; to != nil && err == nil && number >= 1 {
 				*to = int64(number)
 			}
-		default:
+		case field.Text, field.Object, field.Address, field.Moment:
 			p.d.set(f.Name, m[2])
 		}
 	}

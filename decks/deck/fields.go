@@ -132,7 +132,7 @@ func typed(f *field.Field, value any) (v any, err error) {
 	case field.Number:
 		v, ok = number(value)
 		want = "a number"
-	default:
+	case field.Text, field.Object, field.Address, field.Moment:
 		v, ok = value.(string)
 		want = "a string"
 	}

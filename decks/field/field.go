@@ -54,6 +54,7 @@ func (t Type) Word() string {
 		return "double"
 	case Object:
 		return "map"
+	case Text, Boolean, Address, Moment:
 	}
 	return t.JSON()
 }

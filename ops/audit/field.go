@@ -87,9 +87,10 @@ func valueAs(kind schema.Kind, v any) (any, bool) {
 		}
 		_, ok := v.(time.Time)
 		return v, ok
-	case schema.Long:
+	case schema.Long, schema.Integer:
 		_, ok := v.(int64)
 		return v, ok
+	case schema.String, schema.Double, schema.Boolean, schema.Blob, schema.Complex: // text is all there is besides
 	}
 	_, ok := v.(string)
 	return v, ok

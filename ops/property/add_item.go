@@ -31,7 +31,7 @@ func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	if err != nil {
 		return nil, err
 	}
-	if field.Kind == schema.Complex || field.Kind == schema.Blob {
+	if !field.Kind.Scalar() {
 		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	// The value is converted before it is compared: "5" is in a list of numbers that has 5.

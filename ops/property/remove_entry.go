@@ -31,7 +31,7 @@ func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	if !field.List || field.Kind == schema.Complex || field.Kind == schema.Blob {
+	if !field.List || !field.Kind.Scalar() {
 		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	value, err := field.Item().Coerce(p.Value)

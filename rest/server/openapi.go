@@ -243,7 +243,7 @@ func requestBody(r *rest.Route, op *engine.Def, names []string) map[string]any {
 		}
 	case rest.PartsBody:
 		content["multipart/form-data"] = map[string]any{"schema": openapi.Type("object")}
-	default:
+	case rest.JSONBody, rest.PatchBody, rest.PictureBody, rest.SlidesBody, rest.NoBody:
 		content = openapi.JSON(bodySchema(r, op, names))
 	}
 	return map[string]any{"content": content}

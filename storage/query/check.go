@@ -142,8 +142,7 @@ func (c *checker) fail(err error) {
 func (c *checker) column(col Column) {
 	c.field(col.Field)
 	f := col.Field
-	number := f.Kind == schema.Integer || f.Kind == schema.Long || f.Kind == schema.Double
-	if c.err == nil && (col.Aggregate == "SUM" || col.Aggregate == "AVG") && !number {
+	if c.err == nil && (col.Aggregate == "SUM" || col.Aggregate == "AVG") && !f.Kind.Number() {
 		c.fail(f.at("%s requires numbers, but field %s is a %s", col.Aggregate, f.Name, f.Kind))
 	}
 }
@@ -334,6 +333,7 @@ func coerce(k schema.Kind, v any) (any, bool) {
 			t, err := schema.ParseDate(v)
 			return t, err == nil
 		}
+	case schema.Blob, schema.Complex: // cannot be compared
 	}
 	return nil, false
 }

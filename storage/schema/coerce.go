@@ -44,9 +44,9 @@ func (f *Field) coerce(v any, at string) (any, error) {
 		return f.toDate(v, at)
 	case Blob:
 		return f.toBlob(v, at)
-	default:
-		return f.toComplex(v, at)
+	case Complex:
 	}
+	return f.toComplex(v, at)
 }
 
 func mismatch(at string, f *Field, v any) error {

@@ -120,9 +120,9 @@ func (d *decoder) single(f *Field) (any, bool) {
 		return box(d.date())
 	case Blob:
 		return box(d.blob())
-	default:
-		return box(d.complex(f))
+	case Complex:
 	}
+	return box(d.complex(f))
 }
 
 func box[T any](v T, ok bool) (any, bool) {

@@ -29,10 +29,50 @@ const (
 	Complex
 )
 
-var kindNames = [...]string{"string", "integer", "long", "double", "boolean", "date", "blob", "complex"}
+// kinds is the table of the kinds of field. The linter exhaustive sees to it that it names all of them, and
+// so does every switch over kinds: after adding one, the linter lists what else has to know it.
+var kinds = map[Kind]struct {
+	name   string
+	number bool
+	scalar bool // neither a file nor parts of its own
+}{
+	String:  {name: "string", scalar: true},
+	Integer: {name: "integer", scalar: true, number: true},
+	Long:    {name: "long", scalar: true, number: true},
+	Double:  {name: "double", scalar: true, number: true},
+	Boolean: {name: "boolean", scalar: true},
+	Date:    {name: "date", scalar: true},
+	Blob:    {name: "blob"},
+	Complex: {name: "complex"},
+}
 
 // String returns the kind's name as declarations and the REST description spell it.
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string { return kinds[k].name }
+
+// Number reports whether values of the kind are numbers.
+func (k Kind) Number() bool { return kinds[k].number }
+
+// Scalar reports whether values of the kind are neither files nor objects.
+func (k Kind) Scalar() bool { return kinds[k].scalar }
+
+// kindNamed returns the kind of a name.
+func kindNamed(name string) (Kind, bool) {
+	for k, facts := range kinds {
+		if facts.name == name {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// kindNames are the names of the kinds in their order.
+func kindNames(yield func(string) bool) {
+	for _, k := range slices.Sorted(maps.Keys(kinds)) {
+		if !yield(kinds[k].name) {
+			return
+		}
+	}
+}
 
 // Field is one property of a schema, or a part of a complex one.
 type Field struct {

@@ -98,12 +98,12 @@ func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 		})
 	}
 	bare, list := strings.CutSuffix(typ, "[]")
-	kind := slices.Index(kindNames[:], bare)
-	if kind < 0 {
-		l.Fail(l.At(key), "field %s: unknown type %q%s", f.Key, typ, fault.Perhaps(bare, slices.Values(kindNames[:])))
+	kind, ok := kindNamed(bare)
+	if !ok {
+		l.Fail(l.At(key), "field %s: unknown type %q%s", f.Key, typ, fault.Perhaps(bare, kindNames))
 		return nil
 	}
-	f.Kind, f.List = Kind(kind), list
+	f.Kind, f.List = kind, list
 	inside := f.Key + "/"
 	if list {
 		inside += "*/"

@@ -284,7 +284,10 @@ func decodeValue(k schema.Kind, part []byte) (any, error) {
 	case schema.Date:
 		ms, _, err := kv.DecodeInt64(part)
 		return time.UnixMilli(ms).UTC(), err
+	case schema.Integer, schema.Long:
+		v, _, err := kv.DecodeInt64(part)
+		return v, err
+	case schema.Blob, schema.Complex: // have no indexes
 	}
-	v, _, err := kv.DecodeInt64(part)
-	return v, err
+	return nil, fault.Internal.Errorf("index: values of type %s have none", k)
 }
