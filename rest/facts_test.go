@@ -20,6 +20,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"catena/chains"
 	"catena/engine"
 	"catena/ops/bulk"
 	"catena/rest"
@@ -72,7 +73,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := resttest.Start(t, resttest.Config{
-				Ops:      append(testOps, link),
+				Ops:      slices.Concat(testOps, []engine.Op{link}, chains.New().Ops()),
 				Siblings: []string{"other"},
 				Storage: func(c *storage.Config) {
 					c.Types, c.Clock, c.Owners = types, ticking(), append(slices.Clip(c.Owners), record.Use(directories))

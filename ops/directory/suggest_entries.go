@@ -2,12 +2,14 @@ package directory
 
 import (
 	"cmp"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/directory/record"
+	"catena/storage/fault"
 )
 
 var suggestEntries = engine.Op{
@@ -41,6 +43,10 @@ type suggestEntriesParams struct {
 
 func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	d, err := record.In(c.Tx, p.Directory)
+	if fault.Is(err, fault.NotFound) { // a form goes on without suggestions
+		c.Log.LogAttrs(c, slog.LevelWarn, "no suggestions", slog.String("directory", p.Directory), slog.String("error", err.Error()))
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ func Ops(templates template.Resources) []engine.Op {
 		find = builtin
 	}
 	return []engine.Op{
+		processorDetach,
+		processorRender,
 		renderDocument(find),
 		renderFeed(find),
 	}
