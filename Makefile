@@ -66,7 +66,7 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 2,000
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run TablesFail ./storage/badger
 	CATENA_SEEDS=20000 $(GO) test -count=1 -timeout 4h -run 'Simulation|Badger' ./cmd/simulation
 	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run 'TestCrash$$' -v ./cmd/catena
-	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run 'OutboxCrash$$' -v ./cmd/catena
+	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run '(Outbox|Waiting)Crash$$' -v ./cmd/catena
 	CATENA_STALLED=2000 $(GO) test -count=1 -timeout 20m -run 'Stalled$$' -v ./cmd/catena
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins' -v ./decks/html ./storage ./rest

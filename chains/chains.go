@@ -118,6 +118,9 @@ func (chain *Chain) calls() []string {
 		if s.OnError != nil {
 			add(s.OnError.Chain)
 		}
+		if s.Undo != nil {
+			add(s.Undo.Op)
+		}
 		if id, ok := s.Params["id"].(string); ok && strings.HasPrefix(s.Op, "Run") {
 			add(id)
 		}

@@ -128,21 +128,23 @@ func (p *parser) step(v *yaml.Node) engine.Step {
 		"when":    p.Text(&s.When),
 		"onError": func(v *yaml.Node) { s.OnError = p.handler(v) },
 		"retry":   func(v *yaml.Node) { s.Retry = p.retry(v) },
+		"undo":    func(v *yaml.Node) { s.Undo = p.undo(v) },
 	}
 	kind := ""
-	for _, k := range []string{engine.BlockEach, engine.BlockIf, engine.BlockSwitch, engine.BlockReturn} {
+	for _, k := range []string{engine.BlockEach, engine.BlockIf, engine.BlockSwitch, engine.BlockReturn, engine.BlockParallel, engine.BlockWait} {
 		if member(v, k) != nil {
 			kind = k
 		}
 	}
 	if kind == "" {
 		if p.Fields(v, "a step", fields); s.Op == "" {
-			p.At(v, "a step must have an op, or be an each, an if, a switch or a return")
+			p.At(v, "a step must have an op, or be an each, an if, a switch, a parallel, a wait or a return")
 		}
 		return s
 	}
 	delete(fields, "op")
 	delete(fields, "params")
+	delete(fields, "undo")
 	s.Op, s.Block = kind, &engine.Block{Kind: kind}
 	p.block(s.Block, fields)
 	p.Fields(v, "the step "+kind, fields)
@@ -176,24 +178,72 @@ func (p *parser) block(b *engine.Block, fields map[string]func(*yaml.Node)) {
 		b.Item = "item"
 		fields["item"] = p.Text(&b.Item)
 		fields["steps"] = branch("", false)
+		fields["batch"] = func(v *yaml.Node) { b.Batch = p.number(v, engine.MaxBatch) }
 		fields["most"] = func(v *yaml.Node) { b.Most = p.number(v, engine.MaxItems) }
 	case engine.BlockIf:
 		fields["then"] = branch("true", false)
 		fields["else"] = branch("", true)
 	case engine.BlockSwitch:
-		fields["cases"] = func(v *yaml.Node) {
-			if v.Kind != yaml.MappingNode {
-				p.At(v, "cases is not a map")
-				return
-			}
-			for i := 0; i+1 < len(v.Content); i += 2 {
-				branch(v.Content[i].Value, false)(v.Content[i+1])
-			}
-		}
+		fields["cases"] = p.branches("cases", branch)
 		fields["default"] = branch("", true)
+	case engine.BlockParallel:
+		fields[b.Kind] = p.branches(b.Kind, branch)
+	case engine.BlockWait:
+		fields[b.Kind] = func(v *yaml.Node) { b.Wait = p.wait(v) }
 	case engine.BlockReturn:
 		fields[b.Kind] = func(v *yaml.Node) { b.Result = p.Value(v) }
 		delete(fields, "as")
+	}
+}
+
+// undo reads what makes up for a step.
+func (p *parser) undo(v *yaml.Node) *engine.Undo {
+	u := &engine.Undo{Line: v.Line}
+	p.Fields(v, "undo", map[string]func(*yaml.Node){
+		"op":     p.Text(&u.Op),
+		"params": func(v *yaml.Node) { u.Params = p.params(v, map[string]engine.Position{}) },
+	})
+	if u.Op == "" {
+		p.At(v, "undo must have an op")
+	}
+	return u
+}
+
+// wait reads what a chain waits for: a duration, or a map.
+func (p *parser) wait(v *yaml.Node) map[string]any {
+	w := map[string]any{}
+	if v.Kind == yaml.ScalarNode {
+		w["for"] = p.Value(v)
+		return w
+	}
+	read := func(name string) func(*yaml.Node) { return func(v *yaml.Node) { w[name] = p.Value(v) } }
+	fields := map[string]func(*yaml.Node){}
+	for _, name := range []string{"for", "until", "event", "document", "task"} {
+		fields[name] = read(name)
+	}
+	switch seen := p.Fields(v, "wait", fields); {
+	case seen["for"] && seen["until"]:
+		p.At(v, "wait has for or until, not both")
+	case seen["event"] && seen["task"]:
+		p.At(v, "wait has event or task, not both")
+	case !seen["for"] && !seen["until"] && !seen["event"] && !seen["task"]:
+		p.At(v, "wait must have for, until, event or task")
+	case seen["document"] && !seen["event"] && !seen["task"]:
+		p.At(v, "wait has a document only with event or task")
+	}
+	return w
+}
+
+// branches reads a map of lists of steps.
+func (p *parser) branches(what string, branch func(name string, other bool) func(*yaml.Node)) func(*yaml.Node) {
+	return func(v *yaml.Node) {
+		if v.Kind != yaml.MappingNode {
+			p.At(v, "%s is not a map", what)
+			return
+		}
+		for i := 0; i+1 < len(v.Content); i += 2 {
+			branch(v.Content[i].Value, false)(v.Content[i+1])
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,12 +14,14 @@ import (
 
 // Block is a step made of other steps.
 type Block struct {
-	Kind     string   // one of the kinds
-	Value    string   // expression: the list of each, the condition of if, what switch compares
-	Result   any      // what return gives; nil: its input
-	Item     string   // of each, the variable that holds the item
-	Most     int      // of each, how many items there may be; 0: DefaultItems
-	Branches []Branch // of each, its steps; of if, those for true and else; of switch, those of each case, and the default last
+	Kind     string         // one of the kinds
+	Value    string         // expression: the list of each, the condition of if, what switch compares
+	Result   any            // what return gives; nil: its input
+	Item     string         // of each, the variable that holds the item
+	Most     int            // of each, how many items there may be; 0: DefaultItems
+	Batch    int            // of each, how many items one transaction works on; 0: all, in this one
+	Wait     map[string]any // of wait: for, until, event, document and task
+	Branches []Branch       // of each, its steps; of if, those for true and else; of switch, those of each case, and the default last
 }
 
 // Branch is steps that run in one case.
@@ -29,10 +33,12 @@ type Branch struct {
 
 // The kinds of blocks.
 const (
-	BlockEach   = "each"
-	BlockIf     = "if"
-	BlockSwitch = "switch"
-	BlockReturn = "return"
+	BlockEach     = "each"
+	BlockIf       = "if"
+	BlockSwitch   = "switch"
+	BlockReturn   = "return"
+	BlockParallel = "parallel"
+	BlockWait     = "wait"
 )
 
 // Bounds of each and of retry.
@@ -55,6 +61,9 @@ type block struct {
 	value    *expr.Program // nil: the input
 	result   value
 	branches [][]step
+	wait     map[string]value
+	chain    string // of a step at which it leaves the transaction, with the index of the step
+	index    int
 }
 
 // plan resolves the steps of a block. What one branch sets may be read behind the block, for any may have run.
@@ -62,6 +71,12 @@ func (b *planner) block(st *step) {
 	src := st.Block
 	st.d = &Def{Op: Op{Name: src.Kind, Effect: Pure, Callers: Anyone}, table: &table{}}
 	st.block = &block{Block: *src}
+	if src.Kind == BlockWait {
+		b.waiting(st)
+	}
+	if st.block.pauses() {
+		st.d.Effect = Writes
+	}
 	if src.Value != "" && src.Value != "input" {
 		program, err := parseExpr(src.Value, true)
 		if err != nil {
@@ -76,10 +91,14 @@ func (b *planner) block(st *step) {
 	}
 	st.block.result.each(src.Kind, func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
 	outer := b.scope.names[src.Item]
+	around := b.scope
 	if src.Item != "" {
 		b.scope.add(src.Item)
 	}
 	for i := range src.Branches {
+		if src.Kind == BlockParallel { // what a branch sets is its own
+			b.scope = scope{maps.Clone(around.names), around.open}
+		}
 		steps := b.steps(src.Branches[i].Steps)
 		for k := range steps {
 			if steps[k].d != nil {
@@ -87,6 +106,10 @@ func (b *planner) block(st *step) {
 			}
 		}
 		st.block.branches = append(st.block.branches, steps)
+	}
+	if src.Kind == BlockParallel {
+		b.scope = around
+		b.separate(st)
 	}
 	if src.Item != "" && !outer {
 		delete(b.scope.names, src.Item)
@@ -98,6 +121,9 @@ func (b *planner) block(st *step) {
 
 // effect is the widest effect of a step and of its handler.
 func (st *step) effect() Effect {
+	if st.undo != nil { // what undoes it is forgotten by the transaction
+		return Writes
+	}
 	if st.handler != nil && st.handler.chain != nil {
 		return min(st.d.Effect, st.handler.chain.Effect)
 	}
@@ -144,6 +170,14 @@ func (bl *block) flow(in kindSet) (out, returned kindSet) {
 			return 0, in
 		}
 		return 0, setOf(kAny)
+	}
+	switch {
+	case bl.Kind == BlockParallel:
+		return setOf(kMap), 0
+	case bl.Kind == BlockWait:
+		return in, 0
+	case bl.pauses():
+		return setOf(kVoid), 0
 	}
 	whole := bl.Kind == BlockEach // whether some branch is sure to run, or it makes no difference
 	for i, steps := range bl.branches {
@@ -194,10 +228,14 @@ func (bl *block) run(c *Ctx, st *step, in any) (out any, err error) {
 		return nil, st.failed(StageRun, err)
 	}
 	t := c.step(st.d, in, nil, nil)
-	switch bl.Kind {
-	case BlockEach:
+	switch {
+	case bl.pauses():
+		out, err = bl.pause(c, st, in)
+	case bl.Kind == BlockEach:
 		out, err = bl.each(c, st, in)
-	case BlockReturn:
+	case bl.Kind == BlockParallel:
+		out, err = bl.parallel(c, st, in)
+	case bl.Kind == BlockReturn:
 		if out = in; bl.Result != nil {
 			if out, err = bl.result.eval(c); err != nil {
 				err = st.failed(StageInput, err)
@@ -234,17 +272,27 @@ func (bl *block) choose(c *Ctx, st *step, in any) (any, error) {
 
 // each runs the steps once for each item, which is their input, and collects what they give.
 func (bl *block) each(c *Ctx, st *step, in any) (any, error) {
-	list := in
-	if bl.value != nil {
-		var err error
-		if list, err = c.eval(bl.value); err != nil {
-			return nil, st.failed(StageInput, err)
-		}
-	}
-	items, err := bl.items(c, list)
+	items, err := bl.all(c, in)
 	if err != nil {
 		return nil, st.failed(StageInput, err)
 	}
+	return bl.over(c, st, in, items)
+}
+
+// all are the items of the list.
+func (bl *block) all(c *Ctx, in any) ([]any, error) {
+	if bl.value == nil {
+		return bl.items(c, in)
+	}
+	list, err := c.eval(bl.value)
+	if err != nil {
+		return nil, err
+	}
+	return bl.items(c, list)
+}
+
+// over runs the steps for items.
+func (bl *block) over(c *Ctx, st *step, in any, items []any) (any, error) {
 	before, had := c.Vars[bl.Item]
 	var out collector
 	for _, item := range items {
@@ -252,12 +300,14 @@ func (bl *block) each(c *Ctx, st *step, in any) (any, error) {
 			return nil, st.failed(StageRun, err)
 		}
 		if ref, ok := item.(storage.Ref); ok {
-			if item, err = c.Tx.Doc(ref); fault.Is(err, fault.NotFound) {
+			d, err := c.Tx.Doc(ref)
+			if fault.Is(err, fault.NotFound) {
 				continue // gone since it was found
 			}
 			if err != nil {
 				return nil, st.failed(StageInput, err)
 			}
+			item = d
 		}
 		c.SetVar(bl.Item, item)
 		got, err := runSteps(c, bl.branches[0], item)
@@ -281,7 +331,9 @@ func (bl *block) each(c *Ctx, st *step, in any) (any, error) {
 // found before the first is worked on, so that the work may change what the query finds.
 func (bl *block) items(c *Ctx, list any) (items []any, err error) {
 	most := bl.Most
-	if most == 0 {
+	if most == 0 && bl.Batch > 0 {
+		most = MaxItems
+	} else if most == 0 {
 		most = DefaultItems
 	}
 	switch v := list.(type) {
@@ -303,6 +355,8 @@ func (bl *block) items(c *Ctx, list any) (items []any, err error) {
 		items = List(v)
 	case []any:
 		items = v
+	case []int: // a range, such as 1..10
+		items = List(v)
 	case *search.Rows:
 		items = List(v.Entries)
 	default:
@@ -324,12 +378,20 @@ func (st *step) retried(c *Ctx, f func() (any, error)) (out any, err error) {
 		if err == nil || try >= st.Retry.Times || passing(err) || !fault.Of(err).Passes() {
 			return out, err
 		}
-		timer := time.NewTimer(st.Retry.Pause)
-		select {
-		case <-timer.C:
-		case <-c.Done():
-			timer.Stop()
-			return nil, st.failed(StageRun, c.Err())
+		if err := c.Outside(func() error { return pause(c, st.Retry.Pause) }); err != nil {
+			return nil, st.failed(StageRun, err)
 		}
+	}
+}
+
+// pause lets time go by, unless the call ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

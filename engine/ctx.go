@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/netip"
+	"sync"
 	"time"
 
 	"catena/engine/pdf"
@@ -37,7 +38,10 @@ type Ctx struct {
 	line   int
 	watch  work.Watch
 
-	returned *returned // what ends the chain that runs; nil: nothing does
+	turn     *sync.Mutex // held by the branch of a parallel step that runs; nil outside of one
+	resume   *Suspension // where the chain that is called next goes on; nil: it begins
+	resumed  string      // id of the run that goes on
+	returned *returned   // what ends the chain that runs; nil: nothing does
 }
 
 // itemWork is what an item of a list counts as work: finding a document, for example.

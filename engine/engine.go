@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,8 @@ type Config struct {
 	NewID  func() string    // nil: random UUIDs
 
 	Uploads Uploads
+
+	Keeper Keeper // nil: no chain can wait, and no step can be undone
 }
 
 // Engine runs operations on one repository. Those of a server's repositories share everything else.
@@ -52,6 +55,7 @@ type core struct {
 	counters  counters
 	pdf       *pdf.Tool
 	uploads   Uploads
+	keeper    Keeper
 	computing *slots.Slots // for long computations
 	busy      sync.Map     // idempotency keys of calls under way
 }
@@ -59,7 +63,7 @@ type core struct {
 // New makes an engine.
 func New(c Config) *Engine {
 	e := &Engine{repo: c.Repo, core: &core{
-		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF, uploads: c.Uploads,
+		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF, uploads: c.Uploads, keeper: c.Keeper,
 	}}
 	limit.Fill(&e.limits)
 	e.engines.Store(c.Repo, e)
@@ -164,3 +168,45 @@ func (e *Engine) Explain(ctx context.Context, as *storage.Principal, err error) 
 
 // WatchJobs returns a channel that receives after a job was carried out or has failed: a hint to look again.
 func (e *Engine) WatchJobs() (settled <-chan struct{}, stop func()) { return outbox.Watch(e.Repo()) }
+
+// counters count what the engine does.
+type counters struct {
+	calls, failures, retries atomic.Int64
+
+	mu      sync.Mutex
+	samples []Sample
+}
+
+// Sample is what the counters showed at an instant.
+type Sample struct {
+	Time   time.Time
+	Values map[string]int64
+}
+
+const maxSamples = 100
+
+// count notes how a call ended.
+func (e *Engine) count(attempts int, err error) {
+	e.counters.calls.Add(1)
+	if attempts > 1 {
+		e.counters.retries.Add(int64(attempts - 1))
+	}
+	if err != nil {
+		e.counters.failures.Add(1)
+	}
+}
+
+// Counters takes a sample of what the engine has done since its start, and returns it after those taken before.
+func (e *Engine) Counters(now time.Time) []Sample {
+	n := &e.counters
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := Sample{now, map[string]int64{
+		"catena.calls": n.calls.Load(), "catena.failures": n.failures.Load(), "catena.retries": n.retries.Load(),
+	}}
+	if len(n.samples) == maxSamples {
+		n.samples = slices.Delete(n.samples, 0, 1)
+	}
+	n.samples = append(n.samples, s)
+	return slices.Clone(n.samples)
+}

@@ -195,18 +195,11 @@ func (e *Engine) older(ctx context.Context, set *Set, d *Def, as *Principal, ver
 	case as == nil || !as.Admin:
 		return nil, nil, fault.Denied.Errorf("operation %s version %d: is no longer deployed and only for administrators; the latest version is %d", d.Name, version, d.Version)
 	}
-	name := d.Name
 	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {
 		c := &Ctx{Context: ctx, Tx: tx, As: e.System(), Now: tx.Now(), Log: e.log, run: &running{e: e, set: set}}
-		op, err := d.AtVersion(c, version)
-		if err != nil {
-			return err
-		}
-		if set, err = set.With([]Op{op}); err != nil {
-			return fault.Wrap(err, "%s version %d", name, version)
-		}
-		d, _ = set.Op(name)
-		return nil
+		var err error
+		set, d, err = c.atVersion(set, d, version)
+		return err
 	})
 	if err != nil {
 		return nil, nil, err

@@ -114,8 +114,10 @@ func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx 
 	}
 	err := begin(r.whole, e.System(), func(tx *storage.Tx) error {
 		r.after, r.ops = nil, 0
+		r.settle()
 		return fn(tx)
 	})
+	r.settle()
 	if err != nil {
 		err = r.reason(err)
 		e.traceFailure(r, err)
@@ -173,6 +175,13 @@ func (c *Ctx) Guard(h *Handler, in any, f func() (any, error)) (any, error) {
 // after the commit, and its logins.
 func (c *Ctx) Nest(f func() error) error {
 	height, after := len(c.logins), 0
+	if c.turn != nil { // nothing is written in a branch of a parallel step, and others go on meanwhile
+		err := f()
+		if err != nil {
+			c.restore(height)
+		}
+		return err
+	}
 	if c.run != nil {
 		after = len(c.run.after)
 	}

@@ -19,6 +19,7 @@ type Step struct {
 	When         string         // expression; unless it is true the input passes on
 	OnError      *Handler
 	Retry        *Retry
+	Undo         *Undo
 	Block        *Block // instead of an operation
 	File         string
 	Line, Column int
@@ -74,6 +75,7 @@ type Plan struct {
 	trusted   bool
 	out       kind // of the result; kAny: what the last step gives
 	vars      scope
+	waits     bool // it may leave the transaction before its end
 }
 
 // step is a resolved Step.
@@ -90,6 +92,7 @@ type step struct {
 	when     *expr.Program
 	handler  *handler
 	block    *block
+	undo     *undo
 	special  bool // more is to be done than to run an operation
 }
 
@@ -117,6 +120,7 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 	}
 	p := &Plan{set: s, trusted: o.Trusted, effect: Pure, out: kindOfWord(o.Output)}
 	p.steps = b.steps(steps)
+	b.pausing(p)
 	for i := range p.steps {
 		if p.steps[i].d != nil {
 			p.effect = min(p.effect, p.steps[i].effect())
@@ -207,7 +211,7 @@ func (b *planner) failed(st *Step, n int, part string, line, column int, err err
 // step resolves a step: its operation, condition, error handler and parameters. All errors are collected, so that an author sees them at
 // once. A plain step, whose parameters are all fixed and which everyone may call, is run without further checks.
 func (b *planner) step(s Step, n int) step {
-	st := step{Step: s, n: n, special: s.When != "" || s.OnError != nil || s.Retry != nil || s.Block != nil}
+	st := step{Step: s, n: n, special: s.When != "" || s.OnError != nil || s.Retry != nil || s.Block != nil || s.Undo != nil}
 	if s.Block == nil {
 		d, ok := b.set.Op(s.Op)
 		if !ok {
@@ -232,6 +236,9 @@ func (b *planner) step(s Step, n int) step {
 		return st
 	}
 	b.params(&st)
+	if s.Undo != nil {
+		b.undo(&st)
+	}
 	st.plain = st.open && st.given == st.d.table.all && st.computed == nil
 	b.sets(&st)
 	return st

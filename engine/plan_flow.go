@@ -13,7 +13,9 @@ import (
 func (b *planner) flow(p *Plan, in string) {
 	k := b.through(p.steps, setOf(kindOfWord(in)))
 	_, returned := flowOf(p.steps, setOf(kindOfWord(in)))
-	k |= returned
+	if k |= returned; p.waits {
+		return
+	}
 	var bad kindSet
 	for from := range k.each() {
 		if !gives(from, p.out) {
@@ -214,7 +216,11 @@ func (p *Plan) signatureFor(in string) []string {
 			bad = 0
 		}
 		if bad == 0 {
-			out = append(out, words[start], words[(k|returned).only()])
+			k |= returned
+			if p.waits { // what the caller gets is the run
+				k = setOf(kAny)
+			}
+			out = append(out, words[start], words[k.only()])
 		}
 	}
 	return out

@@ -57,7 +57,17 @@ func (p *Plan) Declared(c *Ctx, out any) (any, error) {
 }
 
 func (p *Plan) run(c *Ctx, in any) (any, error) {
-	out, err := runSteps(c, p.steps, in)
+	var out any
+	var err error
+	before := c.resumed
+	if s := c.resume; s != nil && s.Chain == p.def.Name {
+		c.resume, c.resumed = nil, s.Run
+		out, err = p.goOn(c, s, in)
+	} else {
+		c.resumed = ""
+		out, err = runSteps(c, p.steps, in)
+	}
+	c.resumed = before
 	if r := c.returned; r != nil {
 		// A return inside of blocks stops every loop up to the plan, and has no effect on the plan around.
 		c.returned = nil
@@ -112,6 +122,9 @@ func (st *step) guarded(c *Ctx, in any) (any, error) {
 	run := func() (any, error) {
 		if st.block != nil {
 			return st.block.run(c, st, in)
+		}
+		if st.undo != nil {
+			return st.recorded(c, func() (any, error) { return st.run(c, in) })
 		}
 		return st.run(c, in)
 	}

@@ -64,29 +64,30 @@ type Result struct {
 // clears before it runs again. A new field of the second group has to be cleared there, or a rerun sees what
 // the lost attempt left.
 type running struct {
-	e      *Engine
-	set    *Set
-	def    *Def
-	call   *Call
-	args   Call               // what call points at
-	as     *storage.Principal // who calls, as of the transaction
-	began  time.Time
-	limit  time.Duration
-	end    deadline
-	whole  *deadline // of the transaction around, if that is not the call's own
-	ctx    Ctx
-	res    Result
-	after  []func(context.Context) error
-	taken  []taken
-	ops    int
-	root   *Trace
-	steps  int         // of the trace
-	traced trace.Trace // what the call belongs to, once it was asked for
-	hidden []string    // secrets that the call was given, which what is kept of it must not show
-	exit   bool
-	inner  *Plan
-	fn     func(c *Ctx) (any, error) // is run in place of an operation
-	top    bool                      // the next operation is the one called
+	e         *Engine
+	set       *Set
+	def       *Def
+	call      *Call
+	args      Call               // what call points at
+	as        *storage.Principal // who calls, as of the transaction
+	began     time.Time
+	limit     time.Duration
+	end       deadline
+	whole     *deadline // of the transaction around, if that is not the call's own
+	ctx       Ctx
+	res       Result
+	after     []func(context.Context) error
+	taken     []taken
+	ops       int
+	root      *Trace
+	steps     int         // of the trace
+	traced    trace.Trace // what the call belongs to, once it was asked for
+	hidden    []string    // secrets that the call was given, which what is kept of it must not show
+	exit      bool
+	attemptID string // of the attempt, once something is kept that undoes it
+	inner     *Plan
+	fn        func(c *Ctx) (any, error) // is run in place of an operation
+	top       bool                      // the next operation is the one called
 
 	number       uint64 // among the calls of the server
 	before, next *running
@@ -162,6 +163,7 @@ func (r *running) perform() error {
 		defer release()
 	}
 	err := r.transact()
+	r.settle()
 	e.count(r.res.Attempts, err)
 	if err != nil {
 		// The reason comes first: a call that somebody ended fails with whatever error its current read
@@ -213,6 +215,7 @@ func (r *running) transact() error {
 	repo, call := r.e.repo, r.call
 	attempt := func(tx *storage.Tx) error {
 		r.res.Attempts++
+		r.settle()
 		err := r.attempt(tx)
 		// An error is the one way to have Update discard what was written; transact turns it back into
 		// success.

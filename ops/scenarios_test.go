@@ -16,6 +16,7 @@ import (
 	"catena/engine/listener"
 	"catena/engine/scenario"
 	"catena/engine/schedule"
+	"catena/engine/waiting"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/scripts"
@@ -31,6 +32,7 @@ var folders = []string{
 	"../decks/testdata",
 	"../engine/listener/testdata",
 	"../engine/schedule/testdata",
+	"../engine/waiting/testdata",
 	"../scripts/testdata",
 }
 
@@ -122,17 +124,17 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 			t.Error(err)
 		}
 	})
-	ls, schedules := listener.New(), schedule.New()
+	ls, schedules, runs := listener.New(), schedule.New(), waiting.New()
 	s := resttest.Start(t, resttest.Config{
 		Repo: decks.Listen,
-		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), schedules.Ops(), decks.Ops),
+		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), schedules.Ops(), runs.Ops(), decks.Ops),
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
 		},
-		Engine: func(c *engine.Config) { c.Clock, c.NewID = clock.Now, clock.NewID },
+		Engine: func(c *engine.Config) { c.Clock, c.NewID, c.Keeper = clock.Now, clock.NewID, runs },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
-	if err := errors.Join(ls.Load(t.Context(), s.Engine), schedules.Load(t.Context(), s.Engine)); err != nil {
+	if err := errors.Join(ls.Load(t.Context(), s.Engine), schedules.Load(t.Context(), s.Engine), runs.Load(t.Context(), s.Engine)); err != nil {
 		t.Fatal(err)
 	}
 	s.User("alice")

@@ -66,6 +66,7 @@ var imports = map[string][]string{
 	"engine/library":                 {"engine", "storage/declare"},
 	"engine/listener":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},
 	"engine/schedule":                {"engine", "engine/library", "storage", "storage/outbox"},
+	"engine/waiting":                 {"engine", "storage", "storage/outbox"},
 	"engine/mail":                    {"storage", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
 	"engine/markdown":                {},
 	"engine/openapi":                 {},

@@ -40,6 +40,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 	if b.repo == a.repo {
 		maps.Copy(all, a.schedules.Jobs())
 	}
+	maps.Copy(all, a.waiting.Jobs(b.repo))
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())

@@ -24,6 +24,7 @@ import (
 	"catena/engine/mail"
 	"catena/engine/pdf"
 	"catena/engine/schedule"
+	"catena/engine/waiting"
 	"catena/engine/worker"
 	"catena/engine/workflow"
 	"catena/ops"
@@ -75,6 +76,7 @@ type app struct {
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
 	schedules *schedule.Schedules
+	waiting   *waiting.Runs
 	declared  *declared
 	mail      *mail.Sender
 	meters    *meters
@@ -188,7 +190,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories), waiting.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -215,7 +217,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
-	a.listeners, a.schedules = listener.New(), schedule.New()
+	a.listeners, a.schedules, a.waiting = listener.New(), schedule.New(), waiting.New()
 	err := errors.Join(a.sender(o.smtp, o.base), a.printer(o.chromium))
 	if err != nil {
 		return err
@@ -231,19 +233,21 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		a.branches[i].webhooks = delivery.New(b.repo, postWith(a.outside.Client), a.log, nil)
 		if i > 0 {
 			a.listeners.Watch(b.repo)
+			a.waiting.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops())...)
+	set, err := engine.NewSet(append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops(), a.waiting.Ops())...)
 	if err != nil {
 		return err
 	}
 	if set, err = chains.Builtin(set); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
+	a.deploy("waiting runs", a.waiting.Load(ctx, a.engine))
 	a.deploy("schedules", a.schedules.Load(ctx, a.engine))
 	return nil
 }

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"catena/engine/expr"
+	"catena/storage/fault"
+)
+
+// Undo is what makes up for a step that had an effect outside of the server, should the call fail after it: an operation,
+// which gets what the step gave.
+type Undo struct {
+	Op     string
+	Params map[string]any
+	Input  any
+	Line   int
+}
+
+// Keeper keeps what outlasts a call.
+type Keeper interface {
+	// Suspend keeps a chain that waits, and returns the run as its caller gets it.
+	Suspend(c *Ctx, s *Suspension) (any, error)
+	// Record keeps, whatever becomes of the call, what undoes a step of it. The transaction of the call, should it be
+	// committed with what the step has done, forgets it again.
+	Record(c *Ctx, attempt string, u *Undo) error
+	// Settle has what is still kept of an attempt that has ended be done.
+	Settle(ctx context.Context, e *Engine, attempt string) error
+}
+
+// undo is a resolved Undo.
+type undo struct {
+	op     string
+	params value
+	line   int
+}
+
+// undo resolves what undoes a step.
+func (b *planner) undo(st *step) {
+	src := st.Undo
+	d, ok := b.set.Op(src.Op)
+	if !ok {
+		b.fail(&st.Step, st.n, "undo", fault.Wrap(b.unknown(src.Op), "%s", src.Op))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(src.Params)) {
+		if i, _ := d.table.find([]byte(name)); i < 0 {
+			b.fail(&st.Step, st.n, "undo", fault.Wrap(d.table.unknown(name), "%s", src.Op))
+		}
+	}
+	params, err := compileValue(map[string]any(src.Params), b.o.Trusted)
+	if err != nil {
+		b.fail(&st.Step, st.n, "undo", err)
+	}
+	params.each("undo", func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
+	st.undo = &undo{op: d.Name, params: params, line: src.Line}
+}
+
+// recorded runs a step and has what undoes it kept.
+func (st *step) recorded(c *Ctx, run func() (any, error)) (any, error) {
+	out, err := run()
+	if err != nil || c.DryRun() {
+		return out, err
+	}
+	keeper := c.Engine().keeper
+	if keeper == nil {
+		return nil, st.failed(StageInput, fault.Invalid.Errorf("undo: nothing is kept here"))
+	}
+	r := c.run
+	if r.attemptID == "" {
+		r.attemptID = r.e.newID()
+	}
+	before := c.Input
+	c.Input = out
+	params, err := st.undo.params.eval(c)
+	c.Input = before
+	if err != nil {
+		return nil, st.failed(StageRun, fault.Wrap(err, "undo"))
+	}
+	u := &Undo{Op: st.undo.op, Input: out, Line: st.undo.line}
+	u.Params, _ = params.(map[string]any)
+	if err := keeper.Record(c, r.attemptID, u); err != nil {
+		return nil, st.failed(StageRun, fault.Wrap(err, "undo"))
+	}
+	return out, nil
+}
+
+// settle has what an attempt has left to be undone be done, once the attempt has ended.
+func (r *running) settle() {
+	if r.attemptID == "" {
+		return
+	}
+	id := r.attemptID
+	r.attemptID = ""
+	if err := r.e.keeper.Settle(context.WithoutCancel(r.end.Context), r.e, id); err != nil { // a job that is due later does it
+		r.e.log.Warn("undo", "operation", r.def.Name, "error", err)
+	}
+}

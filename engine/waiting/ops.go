@@ -1,0 +1,162 @@
+package waiting
+
+import (
+	"net/url"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations that show and end chains that wait, and that end other calls.
+func (r *Runs) Ops() []engine.Op {
+	op := func(verb, label, doc string, effect engine.Effect, run engine.Func) engine.Op {
+		return engine.Op{Name: "Run." + verb, Label: label, Category: "Scripting", Doc: doc, Effect: effect, Callers: engine.Anyone, Run: run}
+	}
+	return []engine.Op{
+		op("Continue", "Continue a waiting run", "Has a chain that waits, or that failed to go on, go on as soon as possible, and returns its status.", engine.Writes,
+			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.goOn(c) })),
+		op("Stop", "Stop a run", "Stops a chain that waits: it never goes on. What it has done stays.", engine.Writes,
+			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.stop(c) })),
+		op("Waiting", "Waiting runs", "Lists the chains that wait: one's own, or for administrators those of everybody.", engine.Reads,
+			engine.On(listParams.run)),
+	}
+}
+
+type runParams struct {
+	ID string `json:"id" doc:"Id of the run."`
+}
+
+type listParams struct {
+	Chain string `json:"chain,omitzero" doc:"Name of the chain; empty means any."`
+	Limit int    `json:"limit" default:"100" min:"1" max:"1000" doc:"How many runs are returned."`
+}
+
+// Status is where a chain stands that waits.
+type Status struct {
+	ID      string
+	Chain   string
+	State   string // waiting, ready when it is about to go on, failed if it could not
+	User    string
+	Began   time.Time
+	Since   time.Time
+	For     string
+	Until   time.Time
+	Event   string
+	Line    int
+	Done    int // batches, of how many
+	Batches int
+	Failure string
+}
+
+func (w *row) status() Status {
+	s := Status{
+		ID: w.Run, Chain: w.Chain, State: "waiting", User: w.Owner, Began: w.Began, Since: w.Since, For: w.For, Until: w.Until,
+		Event: w.Event, Line: w.Line, Done: w.Done, Batches: w.Batches, Failure: w.Failure,
+	}
+	switch {
+	case w.Failure != "":
+		s.State = "failed"
+	case w.Reason != "" || w.Batched:
+		s.State = "ready"
+	}
+	return s
+}
+
+// asMap is the status as the steps of a chain read it.
+func (s Status) asMap() map[string]any {
+	m := map[string]any{
+		"run": s.ID, "chain": s.Chain, "state": s.State, "user": s.User, "began": stamp(s.Began), "since": stamp(s.Since), "for": s.For, "line": int64(s.Line),
+	}
+	if !s.Until.IsZero() {
+		m["until"] = stamp(s.Until)
+	}
+	if s.Event != "" && s.For == engine.WaitedEvent {
+		m["event"] = s.Event
+	}
+	if s.For == "batch" {
+		m["done"], m["batches"] = int64(s.Done), int64(s.Batches)
+	}
+	if s.Failure != "" {
+		m["failure"] = s.Failure
+	}
+	return m
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// find returns the run of an id, if it is for the caller to see.
+func (p runParams) find(c *engine.Ctx) (*row, *storage.Tx, error) {
+	all := c.Tx.As(c.Tx.Repo().System())
+	missing := fault.NotFound.Errorf("run %s: does not wait", p.ID)
+	if !c.As.Admin {
+		var w row
+		found, err := all.Table(table).Get(url.PathEscape(c.As.Name)+"/"+p.ID, &w)
+		if err == nil && (!found || !w.Is(c.As)) {
+			err = missing
+		}
+		return &w, all, err
+	}
+	for w, err := range storage.Records[row](all.Table(table), "", "", 0) {
+		if err == nil {
+			err = c.Check()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if w.Run == p.ID {
+			return &w, all, nil
+		}
+	}
+	return nil, nil, missing
+}
+
+func (p runParams) goOn(c *engine.Ctx) (any, error) {
+	w, all, err := p.find(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.forget(all); err != nil {
+		return nil, err
+	}
+	w.Reason, w.Failure = engine.WaitedAsked, ""
+	if err := all.Table(table).Put(w.key(), w); err != nil {
+		return nil, err
+	}
+	return w.status().asMap(), enqueue(all, w, c.Now, w.Reason)
+}
+
+func (p runParams) stop(c *engine.Ctx) (any, error) {
+	w, all, err := p.find(c)
+	if err != nil {
+		return nil, err
+	}
+	s := w.status().asMap()
+	s["state"] = "stopped"
+	return s, w.remove(all)
+}
+
+func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	from, to := "", ""
+	if !c.As.Admin {
+		from = url.PathEscape(c.As.Name)
+		from, to = from+"/", from+"0"
+	}
+	out := []any{}
+	for w, err := range storage.Records[row](c.Tx.As(c.Tx.Repo().System()).Table(table), from, to, 0) {
+		if err == nil {
+			err = c.Check()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Chain != "" && p.Chain != w.Chain || !c.As.Admin && !w.Is(c.As) {
+			continue
+		}
+		if out = append(out, w.status().asMap()); len(out) == p.Limit {
+			break
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,146 @@
+package waiting_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// outside is a service that keeps what it is told, as no transaction undoes it.
+type outside struct {
+	mu   sync.Mutex
+	kept []string
+	fail bool // the next removal fails
+}
+
+type nameParams struct {
+	Name string `json:"name" doc:"Name."`
+}
+
+func (o *outside) add(w *world) {
+	w.must(w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
+		return s.With([]engine.Op{
+			{Name: "Test.Reserve", Doc: "Reserves.", Effect: engine.Pure, Run: engine.On(func(p nameParams, _ *engine.Ctx, _ engine.Void) (string, error) {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				o.kept = append(o.kept, p.Name)
+				return "no. " + p.Name, nil
+			})},
+			{Name: "Test.Release", Doc: "Releases.", Effect: engine.Pure, Run: engine.On(func(p nameParams, _ *engine.Ctx, _ engine.Void) (engine.Void, error) {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				if o.fail {
+					o.fail = false
+					return engine.Void{}, errors.New("the service is down")
+				}
+				n := len(o.kept) - 1 // the last that was reserved is released first
+				if n < 0 || "no. "+o.kept[n] != p.Name {
+					return engine.Void{}, errors.New("not the last: " + p.Name)
+				}
+				o.kept = o.kept[:n]
+				return engine.Void{}, nil
+			})},
+		})
+	}))
+}
+
+func reserve(name string) string {
+	return "  - op: Test.Reserve\n    params: {name: " + name + "}\n    undo: {op: Test.Release, params: {name: \"@{This}\"}}\n"
+}
+
+func TestUndo(t *testing.T) {
+	w := newWorld(t)
+	o := &outside{}
+	o.add(w)
+	failing := "  - op: Repository.GetDocument\n    params: {value: /missing}\n"
+	w.save("name: T.Good\nsteps:\n" + reserve("a") + reserve("b"))
+	w.save("name: T.Bad\nsteps:\n" + reserve("c") + reserve("d") + failing)
+	w.save("name: T.Inner\nsteps:\n" + reserve("f") + failing)
+	w.save("name: T.Partly\nsteps:\n" + reserve("e") + "  - op: T.Inner\n    onError: {continue: true}\n")
+	for _, c := range []struct {
+		chain string
+		fails bool
+		want  []string
+	}{{"T.Good", false, []string{"a", "b"}}, {"T.Bad", true, []string{"a", "b"}}, {"T.Partly", false, []string{"a", "b", "e"}}} {
+		_, err := w.run("bob", c.chain, nil, nil)
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.chain, err)
+		}
+		w.pass(0)
+		if !slices.Equal(o.kept, c.want) {
+			t.Errorf("%s: kept %v, want %v", c.chain, o.kept, c.want)
+		}
+	}
+	o.fail = true
+	if _, err := w.run("bob", "T.Bad", nil, nil); err == nil {
+		t.Error("T.Bad went well")
+	}
+	w.pass(0)
+	w.pass(time.Hour)
+	if want := []string{"a", "b", "e"}; !slices.Equal(o.kept, want) {
+		t.Errorf("a service that was down: kept %v, want %v", o.kept, want)
+	}
+	w.must(w.repo.View(t.Context(), w.repo.System(), func(tx *storage.Tx) error {
+		for key := range tx.Table("undo").Scan("", "", false, 0) {
+			t.Errorf("left: %s", key)
+		}
+		return nil
+	}))
+}
+
+// TestUndoAfterKill: a call of which the server knows nothing any more is undone when it must have ended.
+func TestUndoAfterKill(t *testing.T) {
+	w := newWorld(t)
+	o := &outside{}
+	o.add(w)
+	w.must(w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
+		return s.With([]engine.Op{{Name: "Test.Die", Doc: "Never returns.", Effect: engine.Pure, Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+			select {} // as if the process had ended here
+		})}})
+	}))
+	w.save("name: T.Kill\nsteps:\n" + reserve("a") + "  - op: Test.Die\n")
+	as, err := w.engine.PrincipalOf(t.Context(), "bob")
+	w.must(err)
+	_, err = w.engine.Start(t.Context(), engine.Call{Op: "T.Kill", As: as, EntryPoint: engine.REST}, func(*engine.Result, error) {})
+	w.must(err)
+	for range 1000 {
+		if o.mu.Lock(); len(o.kept) == 1 {
+			o.mu.Unlock()
+			break
+		}
+		o.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	w.pass(time.Minute)
+	if len(o.kept) != 1 {
+		t.Errorf("before the end of its time: %v", o.kept)
+	}
+	w.pass(time.Hour)
+	if len(o.kept) != 0 {
+		t.Errorf("kept %v", o.kept)
+	}
+}
+
+// TestUndoRejected lists what cannot be undone, or by what not.
+func TestUndoRejected(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ name, undo, want string }{
+		{"unknown operation", "{op: Test.Nothing}", "step 1: Log: Test.Nothing: unknown operation"},
+		{"unknown parameter", "{op: Log, params: {levl: x}}", `unknown parameter "levl", perhaps level`},
+		{"unknown variable", "{op: Log, params: {level: info, message: \"@{nobody}\"}}", `unknown variable "nobody"`},
+		{"no operation", "{params: {}}", "undo must have an op"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := w.run("Administrator", "Chain.Save", nil, map[string]any{"source": "name: T.Undo\nsteps:\n  - op: Log\n    params: {level: info, message: m}\n    undo: " + c.undo + "\n"})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}

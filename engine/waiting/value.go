@@ -1,0 +1,185 @@
+package waiting
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxDepth is how deep lists and maps within each other are kept.
+const maxDepth = 50
+
+// The members that stand for what JSON does not have. A map of somebody's with one of these names is not kept.
+const (
+	ofDoc  = "$document"
+	ofDocs = "$documents"
+	ofRef  = "$reference"
+	ofTime = "$time"
+)
+
+// keep makes a value one that can be written as JSON and found again.
+func keep(v any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fault.Limit.Errorf("nested more than %d deep", maxDepth)
+	}
+	switch v := v.(type) {
+	case nil, string, bool, int, int64:
+		return v, nil
+	case storage.Ref:
+		return map[string]any{ofRef: string(v)}, nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil
+		}
+		return v, nil
+	case *storage.Doc:
+		if v == nil {
+			return nil, nil
+		}
+		return map[string]any{ofDoc: v.ID()}, nil
+	case storage.Docs:
+		return map[string]any{ofDocs: ids(v)}, nil
+	case *storage.Page:
+		return map[string]any{ofDocs: ids(v.Docs)}, nil
+	case time.Time:
+		return map[string]any{ofTime: v.Format(time.RFC3339Nano)}, nil
+	case []string:
+		return v, nil
+	case storage.Props:
+		return keepMap(v, depth)
+	case map[string]any:
+		return keepMap(v, depth)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			var err error
+			if out[i], err = keep(item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case *storage.Blob, storage.Blobs:
+		return nil, fault.Invalid.Errorf("a file is not kept while a chain waits; attach it to a document")
+	}
+	return nil, fault.Invalid.Errorf("a value of type %T is not kept while a chain waits", v)
+}
+
+func keepMap(m map[string]any, depth int) (any, error) {
+	out := make(map[string]any, len(m))
+	for name, item := range m {
+		switch name {
+		case ofDoc, ofDocs, ofRef, ofTime:
+			return nil, fault.Invalid.Errorf("member %s: is reserved", name)
+		}
+		kept, err := keep(item, depth+1)
+		if err != nil {
+			return nil, fault.Wrap(err, "%s", name)
+		}
+		out[name] = kept
+	}
+	return out, nil
+}
+
+func ids(docs storage.Docs) []string {
+	out := make([]string, len(docs))
+	for i, d := range docs {
+		out[i] = d.ID()
+	}
+	return out
+}
+
+// encode writes a value so that decode finds it again.
+func encode(v any) (json.RawMessage, error) {
+	kept, err := keep(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(kept)
+}
+
+// decode finds a value again: documents as they are now. Those that are gone, or that may not be read any more, are left
+// out of lists and nothing elsewhere.
+func decode(c *engine.Ctx, raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fault.Internal.Errorf("waiting: %w", err)
+	}
+	return found(c, v)
+}
+
+func found(c *engine.Ctx, v any) (any, error) {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		return v.Float64()
+	case []any:
+		for i := range v {
+			var err error
+			if v[i], err = found(c, v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	case map[string]any:
+		return foundMap(c, v)
+	}
+	return v, nil
+}
+
+func foundMap(c *engine.Ctx, m map[string]any) (any, error) {
+	if id, ok := m[ofDoc].(string); ok {
+		d, err := document(c, id)
+		if d == nil {
+			return nil, err
+		}
+		return d, err
+	}
+	if text, ok := m[ofRef].(string); ok {
+		return storage.Ref(text), nil
+	}
+	if text, ok := m[ofTime].(string); ok {
+		return time.Parse(time.RFC3339Nano, text)
+	}
+	if list, ok := m[ofDocs].([]any); ok {
+		docs := storage.Docs{}
+		for _, item := range list {
+			id, _ := item.(string)
+			d, err := document(c, id)
+			if err != nil {
+				return nil, err
+			}
+			if d != nil {
+				docs = append(docs, d)
+			}
+		}
+		return docs, nil
+	}
+	for name, item := range m {
+		var err error
+		if m[name], err = found(c, item); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// document is the one of an id; nil if it is gone or may not be read.
+func document(c *engine.Ctx, id string) (*storage.Doc, error) {
+	d, err := c.Tx.Doc(storage.Ref(id))
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+		return nil, nil
+	}
+	return d, err
+}

@@ -1,0 +1,462 @@
+// Package waiting keeps chains that wait: for an instant, an event of a document, or the end of a task, and those that
+// work in batches. Of each there is a row with all that it needs to go on, and a job in the outbox that is due when it
+// does. The transaction in which a chain goes on takes its row away, so that it goes on once, whatever happens to the
+// server; one that fails is tried again as other jobs are, and its row stays.
+package waiting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/outbox"
+)
+
+// JobKind is the kind of the jobs that have a chain go on.
+const JobKind = "chain.continue"
+
+const (
+	table      = "waiting"
+	eventTable = "waiting.event" // by subject and event, the rows of those that wait for it
+	itemTable  = "waiting.item"  // the items of batches that are still to come
+
+	maxReason = 2000
+	maxRow    = 1 << 20 // bytes of all that one chain needs to go on
+)
+
+// Owner ends what waits for a document or for a user who is gone.
+var Owner = storage.Owner{Name: "waiting", Erase: erase, Leave: leave}
+
+// Runs are the chains of one engine that wait.
+type Runs struct {
+	engine *engine.Engine
+
+	mu     sync.RWMutex
+	events map[string]bool // that something waits for, or has waited for since the server began
+}
+
+// New returns the chains that wait, before there is an engine.
+func New() *Runs { return &Runs{events: map[string]bool{engine.TaskEnded: true}} }
+
+// Load reads what is waited for, at start, and has events wake it. It is called once, before the repository is used.
+func (r *Runs) Load(ctx context.Context, e *engine.Engine) error {
+	r.engine = e
+	r.Watch(e.Repo())
+	return r.Refresh(ctx, e)
+}
+
+// Watch has what happens in a repository wake the chains that wait for it.
+func (r *Runs) Watch(repo *storage.Repo) { repo.OnEvent(r.happened) }
+
+// Refresh follows what chains wait for that run in other processes.
+func (r *Runs) Refresh(ctx context.Context, e *engine.Engine) error {
+	return e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
+		for k, err := range storage.Records[awaited](tx.Table(eventTable), "", "", 0) {
+			if err != nil {
+				return err
+			}
+			r.note(k.Event)
+		}
+		return nil
+	})
+}
+
+func (r *Runs) note(event string) {
+	r.mu.RLock()
+	known := r.events[event]
+	r.mu.RUnlock()
+	if known {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events[event] = true
+}
+
+// row is a chain that waits.
+type row struct {
+	Run     string
+	Chain   string
+	Version int64 `json:",omitempty"`
+	Step    int
+	Line    int
+	storage.Owned
+	Actor   string    `json:",omitempty"` // for whom the server acts, of one of its own
+	Began   time.Time // when it waited for the first time
+	Since   time.Time
+	Turn    int // how often it has waited
+	For     string
+	Until   time.Time `json:",omitzero"`
+	Event   string    `json:",omitempty"`
+	Subject string    `json:",omitempty"` // the document or the task
+	Batched bool      `json:",omitempty"`
+	Batch   int       `json:",omitempty"`
+	Done    int       `json:",omitempty"` // batches that are done
+	Batches int       `json:",omitempty"` // altogether
+	Input   json.RawMessage
+	Vars    json.RawMessage
+	Params  json.RawMessage
+	Reason  string `json:",omitempty"` // why it is to go on, once it is
+	Failure string `json:",omitempty"` // of the last try to go on
+}
+
+// key is where the row is.
+func (w *row) key() string { return url.PathEscape(w.Owner) + "/" + w.Run }
+
+// awaited is the row of an event that a chain waits for.
+type awaited struct{ Event, Key string }
+
+// turn is the data of a job: which chain goes on, after having waited how often, and why.
+type turn struct {
+	Key    string `json:"key"`
+	Turn   int    `json:"turn"`
+	Reason string `json:"reason"`
+}
+
+func subjectKey(subject, event, run string) string { return subject + "/" + event + "/" + run }
+
+// Suspend keeps a chain that waits, and returns what its caller is told of the run.
+func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
+	w := &row{
+		Run: s.Run, Chain: s.Chain, Version: s.Version, Step: s.Step, Line: s.Line, Owned: storage.OwnedBy(c.As), Actor: c.As.Actor,
+		Since: c.Now, Batched: s.Batched, Batch: s.Batch, Began: c.Now,
+	}
+	if !c.As.System {
+		if _, err := storage.PrincipalOf(c.Tx.As(c.Tx.Repo().System()), w.Owner); err != nil {
+			return nil, fault.Denied.Errorf("only a chain that runs as a user can wait, not one of %s", w.Owner)
+		}
+	}
+	if w.Run == "" {
+		w.Run = c.NewID()
+	} else if err := w.continued(c); err != nil {
+		return nil, err
+	}
+	if err := w.fill(s); err != nil {
+		return nil, err
+	}
+	if size := len(w.Input) + len(w.Vars) + len(w.Params); size > maxRow {
+		return nil, fault.Limit.Errorf("a chain that waits keeps at most %d bytes, not %d", maxRow, size)
+	}
+	if err := w.await(c, s, r); err != nil {
+		return nil, err
+	}
+	if err := c.Tx.Table(table).Put(w.key(), w); err != nil {
+		return nil, err
+	}
+	return w.status().asMap(), nil
+}
+
+// continued takes over from the row what has been before.
+func (w *row) continued(c *engine.Ctx) error {
+	var before row
+	found, err := c.Tx.Table(table).Get(w.key(), &before)
+	if err != nil || !found {
+		return err
+	}
+	w.Began, w.Turn = before.Began, before.Turn+1
+	if w.Batched && before.Batched && before.Step == w.Step {
+		w.Done, w.Batches = before.Done+1, before.Batches
+	}
+	return nil
+}
+
+// fill writes down what the chain needs to go on.
+func (w *row) fill(s *engine.Suspension) (err error) {
+	if w.Input, err = encode(s.Input); err != nil {
+		return fault.Wrap(err, "input")
+	}
+	if w.Vars, err = encode(s.Vars); err != nil {
+		return fault.Wrap(err, "variable")
+	}
+	if w.Params, err = encode(s.Params); err != nil {
+		return fault.Wrap(err, "parameter")
+	}
+	return nil
+}
+
+// await has the chain go on when the time has come.
+func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs) error {
+	reason := engine.WaitedTime
+	switch {
+	case w.Batched:
+		w.For = "batch"
+		if !s.More {
+			if err := w.keepItems(c, s.Items); err != nil {
+				return err
+			}
+		}
+		return enqueue(c.Tx, w, c.Now, "")
+	case s.Wait.Event == "":
+		w.For = engine.WaitedTime
+	default:
+		w.For, w.Event, w.Subject = engine.WaitedEvent, s.Wait.Event, s.Wait.Doc
+		if w.Event == engine.TaskEnded {
+			w.For = engine.WaitedTask
+		}
+		if s.Wait.Task != "" {
+			w.Subject = s.Wait.Task
+		}
+		r.note(w.Event)
+		key := subjectKey(w.Subject, w.Event, w.Run)
+		if err := c.Tx.Table(eventTable).Put(key, awaited{w.Event, w.key()}); err != nil {
+			return err
+		}
+		reason = engine.WaitedTimeout
+	}
+	if w.Until = s.Wait.Until; w.Until.IsZero() {
+		return nil
+	}
+	return enqueue(c.Tx, w, w.Until, reason)
+}
+
+// itemKey is where the items of a batch are.
+func (w *row) itemKey(n int) string { return fmt.Sprintf("%s/%08d", w.key(), n) }
+
+// keepItems writes down the items, each batch in a row of its own.
+func (w *row) keepItems(c *engine.Ctx, items []any) error {
+	for part := range slices.Chunk(items, w.Batch) {
+		raw, err := encode(part)
+		if err != nil {
+			return fault.Wrap(err, "each")
+		}
+		if len(raw) > maxRow {
+			return fault.Limit.Errorf("each: a batch has at most %d bytes, not %d", maxRow, len(raw))
+		}
+		if err := c.Tx.Table(itemTable).Put(w.itemKey(w.Batches), raw); err != nil {
+			return err
+		}
+		w.Batches++
+	}
+	return nil
+}
+
+func enqueue(tx *storage.Tx, w *row, due time.Time, reason string) error {
+	data, err := json.Marshal(turn{w.key(), w.Turn, reason})
+	if err != nil {
+		return err
+	}
+	return outbox.Enqueue(tx, outbox.Job{Kind: JobKind, As: w.Owner, Due: due, Data: data})
+}
+
+// happened has the chains that wait for an event of a document go on once the transaction is committed.
+func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
+	r.mu.RLock()
+	known := r.events[e.Name]
+	r.mu.RUnlock()
+	if !known {
+		return nil
+	}
+	var subjects []string
+	if e.Doc != nil && e.Doc.Saved() {
+		subjects = append(subjects, e.Doc.ID())
+	}
+	if task, ok := e.Extra["taskId"].(string); ok && e.Name == engine.TaskEnded {
+		subjects = append(subjects, task)
+	}
+	for _, subject := range subjects {
+		from := subjectKey(subject, e.Name, "")
+		for a, err := range storage.Records[awaited](tx.Table(eventTable), from, from+"\xff", 0) {
+			if err != nil {
+				return err
+			}
+			if err := wake(tx, a.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wake has a chain go on because of what it waits for.
+func wake(tx *storage.Tx, key string) error {
+	var w row
+	if found, err := tx.Table(table).Get(key, &w); err != nil || !found || w.Reason != "" {
+		return err
+	}
+	if err := w.forget(tx); err != nil {
+		return err
+	}
+	w.Reason = w.For
+	if err := tx.Table(table).Put(key, &w); err != nil {
+		return err
+	}
+	return enqueue(tx, &w, tx.Now(), w.Reason)
+}
+
+// forget removes what would wake the chain.
+func (w *row) forget(tx *storage.Tx) error {
+	if w.Event == "" {
+		return nil
+	}
+	return tx.Table(eventTable).Delete(subjectKey(w.Subject, w.Event, w.Run))
+}
+
+// remove removes the chain with everything that is kept for it.
+func (w *row) remove(tx *storage.Tx) error {
+	err := errors.Join(tx.Table(table).Delete(w.key()), w.forget(tx))
+	for n := w.Done; n < w.Batches && err == nil; n++ {
+		err = tx.Table(itemTable).Delete(w.itemKey(n))
+	}
+	return err
+}
+
+// Jobs returns what has the chains of a repository go on, and undoes what calls have left that failed.
+func (r *Runs) Jobs(repo *storage.Repo) outbox.Handlers {
+	return outbox.Handlers{
+		JobKind: {AtOnce: 4, Do: func(ctx context.Context, j outbox.Job) error { return r.proceed(ctx, r.engine.On(repo), j) }},
+		UndoJob: {AtOnce: 4, Do: func(ctx context.Context, j outbox.Job) error { return r.undo(ctx, r.engine.On(repo), j) }},
+	}
+}
+
+// proceed has a chain go on.
+func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) error {
+	var t turn
+	if err := json.Unmarshal(j.Data, &t); err != nil {
+		return &outbox.GaveUp{Err: err}
+	}
+	var w row
+	err := e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
+		found, err := tx.Table(table).Get(t.Key, &w)
+		if err == nil && (!found || w.Turn != t.Turn) {
+			w = row{}
+		}
+		return err
+	})
+	if err != nil || w.Run == "" {
+		return err // it has gone on already, or was stopped
+	}
+	call := engine.Call{Op: w.Chain, As: e.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
+	err = e.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error { return goOn(tx, e, t) })
+	if err == nil {
+		return nil
+	}
+	noted := e.Repo().Update(context.WithoutCancel(ctx), e.System(), func(tx *storage.Tx) error {
+		var w row
+		found, err2 := tx.Table(table).Get(t.Key, &w)
+		if err2 != nil || !found || w.Turn != t.Turn {
+			return err2
+		}
+		w.Failure = err.Error()[:min(len(err.Error()), maxReason)]
+		return tx.Table(table).Put(t.Key, &w)
+	})
+	if k := fault.Of(err); k == fault.Invalid || k == fault.Denied || k == fault.Limit || k == fault.NotFound {
+		err = &outbox.GaveUp{Err: err}
+	}
+	return errors.Join(err, noted)
+}
+
+// goOn has a chain go on in a transaction, which takes away what it waited with.
+func goOn(tx *storage.Tx, e *engine.Engine, t turn) error {
+	var w row
+	found, err := tx.Table(table).Get(t.Key, &w)
+	if err != nil || !found || w.Turn != t.Turn {
+		return err
+	}
+	as := tx.Repo().System()
+	if as.Actor = w.Actor; w.Owner != as.Name {
+		if as, err = w.Principal(tx); err != nil {
+			return fault.Denied.Errorf("user %s: %w", w.Owner, err)
+		}
+	}
+	if err := w.forget(tx); err != nil {
+		return err
+	}
+	err = e.Within(tx, as, engine.Listener, w.Chain, func(c *engine.Ctx) error {
+		s, err := w.suspension(c)
+		if err != nil {
+			return err
+		}
+		reason := t.Reason
+		if reason == "" {
+			reason = w.For
+		}
+		_, err = c.Resume(s, reason)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var after row
+	if _, err := tx.Table(table).Get(t.Key, &after); err != nil || after.Turn != w.Turn {
+		return err // it waits again
+	}
+	return tx.Table(table).Delete(t.Key)
+}
+
+// suspension is where the chain stands.
+func (w *row) suspension(c *engine.Ctx) (s *engine.Suspension, err error) {
+	s = &engine.Suspension{
+		Run: w.Run, Chain: w.Chain, Version: w.Version, Step: w.Step, Line: w.Line,
+		Batched: w.Batched, Batch: w.Batch, More: w.Done+1 < w.Batches,
+	}
+	if s.Input, err = decode(c, w.Input); err != nil {
+		return nil, err
+	}
+	if s.Vars, err = decodeMap(c, w.Vars); err != nil {
+		return nil, err
+	}
+	if s.Params, err = decodeMap(c, w.Params); err != nil {
+		return nil, err
+	}
+	if !w.Batched || w.Done >= w.Batches {
+		return s, nil
+	}
+	items := c.Tx.As(c.Tx.Repo().System()).Table(itemTable)
+	raw, err := items.Row(w.itemKey(w.Done))
+	if err != nil {
+		return nil, err
+	}
+	v, err := decode(c, raw)
+	if err != nil {
+		return nil, err
+	}
+	s.Items, _ = v.([]any)
+	return s, items.Delete(w.itemKey(w.Done))
+}
+
+func decodeMap(c *engine.Ctx, raw json.RawMessage) (map[string]any, error) {
+	v, err := decode(c, raw)
+	m, _ := v.(map[string]any)
+	return m, err
+}
+
+// erase ends what waits for something of a document.
+func erase(tx *storage.Tx, d *storage.Doc) error {
+	all := tx.As(tx.Repo().System())
+	for a, err := range storage.Records[awaited](all.Table(eventTable), d.ID()+"/", d.ID()+"0", 0) {
+		if err != nil {
+			return err
+		}
+		var w row
+		if found, err := all.Table(table).Get(a.Key, &w); err != nil || !found {
+			return err
+		}
+		if err := w.remove(all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave ends the chains of a user.
+func leave(tx *storage.Tx, user string) error {
+	all := tx.As(tx.Repo().System())
+	from := url.PathEscape(user)
+	for w, err := range storage.Records[row](all.Table(table), from+"/", from+"0", 0) {
+		if err != nil {
+			return err
+		}
+		if err := w.remove(all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
