@@ -19,7 +19,7 @@ func (r *Runs) Ops() []engine.Op {
 			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.goOn(c) })),
 		op("Stop", "Stop a run", "Stops a chain that waits: it never goes on. What it has done stays.", engine.Writes,
 			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.stop(c) })),
-		op("Waiting", "Waiting runs", "Lists the chains that wait: one's own, or for administrators those of everybody.", engine.Reads,
+		op("Waiting", "Waiting runs", "Lists the chains that wait: the caller's, or for administrators those of everybody.", engine.Reads,
 			engine.On(listParams.run)),
 	}
 }
