@@ -16,7 +16,7 @@ func TestParallel(t *testing.T) {
 	w := newWorld(t)
 	var meet sync.WaitGroup
 	meet.Add(2)
-	ended := make(chan struct{})
+	began, ended := make(chan struct{}, 1), make(chan struct{}, 1)
 	type params struct {
 		How string `json:"how" doc:"What happens."`
 	}
@@ -27,16 +27,19 @@ func TestParallel(t *testing.T) {
 				return p.How, c.Outside(func() error {
 					switch p.How {
 					case "fail":
+						<-began // else the other one might not begin at all
 						return errors.New("the service says no")
 					case "wait":
+						began <- struct{}{}
 						select {
 						case <-c.Done():
-							close(ended)
+							ended <- struct{}{}
 							return c.Err()
 						case <-time.After(time.Minute):
 							return nil
 						}
 					case "panic":
+						<-began
 						panic("bug")
 					}
 					meet.Done()
@@ -68,7 +71,6 @@ func TestParallel(t *testing.T) {
 	}
 	<-ended
 	branches("T.Panic", "wait", "panic")
-	ended = make(chan struct{})
 	if _, err = w.run("T.Panic", storage.Ref("/"), nil); err == nil || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("got %v", err)
 	}
