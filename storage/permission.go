@@ -262,13 +262,26 @@ func (t *Tx) Can(d *Doc, permission string) bool {
 		return false
 	}
 	own, up, err := t.accessOf(d)
-	return err == nil && t.granted(own, up, 1<<i)
+	if err != nil {
+		t.unanswered(err)
+		return false
+	}
+	return t.granted(own, up, 1<<i)
+}
+
+// unanswered makes the transaction fail if a permission could not be looked up, so that nobody takes that for a refusal. On
+// documents that are gone there are none.
+func (t *Tx) unanswered(err error) {
+	if !fault.Is(err, fault.NotFound) {
+		t.Fail(err)
+	}
 }
 
 // Permissions returns the names of the permissions the principal has on d.
 func (t *Tx) Permissions(d *Doc) []string {
 	own, up, err := t.accessOf(d)
 	if err != nil {
+		t.unanswered(err)
 		return nil
 	}
 	var names []string

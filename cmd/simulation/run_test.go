@@ -34,6 +34,7 @@ func (w *world) play() {
 	}
 	w.clients()
 	w.plan.rate = 0
+	synctest.Wait() // what was let go last may still break the store
 	if !w.over && (w.machine != nil || w.server.store.broken.Load()) {
 		w.crash() // to see what was acknowledged
 	}
