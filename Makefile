@@ -6,7 +6,7 @@ ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOTOOLCHAIN := local
 
-.PHONY: run build test check lint survey bench questions fuzz fault soak golden client clean slides
+.PHONY: run build test check lint survey bench questions peers fuzz fault soak golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -55,6 +55,11 @@ bench: ## benchmarks beside the code, ready for benchstat
 QUESTIONS ?= 1000,100000
 questions: ## twenty queries that people ask beside SQLite, at QUESTIONS documents (1000,100000), with growth
 	CATENA_QUESTIONS=$(QUESTIONS) $(GO) test -run '^$$' -bench Questions -benchtime 1x -count 1 -timeout 6h ./cmd/questions
+
+DOCS ?= 100000
+peers: ## requests per second beside a floor that copies stored bytes and beside PocketBase, with DOCS documents (100,000)
+	cd cmd/catena/testdata/pocketbase && $(GO) build -trimpath -o $(CURDIR)/bin/pocketbase .
+	CATENA_BENCH_DOCS=$(DOCS) CATENA_PEER=$(CURDIR)/bin/pocketbase $(GO) test -run '^$$' -bench Peers -benchtime 1x -count 1 -timeout 2h ./cmd/catena
 
 fuzz: ## every fuzz target for a little while
 	@for p in $$($(GO) list ./...); do \

@@ -76,6 +76,7 @@ func (f *floor) handler() http.Handler {
 	r.PATCH("/docs/:id", f.patch)
 	r.GET("/copied/:id", f.copied)
 	r.GET("/page", f.page)
+	r.GET("/copiedPage", f.copiedPage)
 	return r
 }
 
@@ -222,8 +223,6 @@ func floorRead(tx *badger.Txn, id string, d *floorDoc) error {
 	return item.Value(func(b []byte) error { return json.Unmarshal(b, d) })
 }
 
-// page answers whole documents in the order of the index, from a bound on: fifty, or as many as
-// are asked for.
 // copied answers with a document as it is stored, the least that a server can do.
 func (f *floor) copied(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
 	err := f.db.View(func(tx *badger.Txn) error {
@@ -244,6 +243,42 @@ func (f *floor) copied(w http.ResponseWriter, _ *http.Request, p httprouter.Para
 	}
 }
 
+// copiedPage answers fifty documents as they are stored, in the order of the index, from a bound on.
+func (f *floor) copiedPage(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	from, _ := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
+	b := []byte(`{"entries":[`)
+	err := f.db.View(func(tx *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.PrefetchValues, o.Prefix = false, []byte("m")
+		it := tx.NewIterator(o)
+		defer it.Close()
+		n := 0
+		for it.Seek(binary.BigEndian.AppendUint64([]byte("m"), from)); it.Valid() && n < 50; it.Next() {
+			item, err := tx.Get(append([]byte("d"), it.Item().Key()[9:]...))
+			if err != nil {
+				return err
+			}
+			if n++; n > 1 {
+				b = append(b, ',')
+			}
+			if err := item.Value(func(raw []byte) error { b = append(b, raw...); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	b = append(b, `]}`...)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	_, _ = w.Write(b)
+}
+
+// page answers whole documents in the order of the index, from a bound on: fifty, or as many as
+// are asked for.
 func (f *floor) page(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	from, _ := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
 	size, _ := strconv.Atoi(cmp.Or(r.URL.Query().Get("size"), "50"))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"slices"
@@ -311,7 +312,7 @@ func visit(addr string, next *atomic.Int64, n int64, request func(i int) []byte)
 	}
 }
 
-// readAnswer reads one response of a known length and insists on success, or on nothing new.
+// readAnswer reads one response and insists on success, or on nothing new.
 func readAnswer(r *bufio.Reader) error {
 	length, status := 0, ""
 	for {
@@ -324,7 +325,7 @@ func readAnswer(r *bufio.Reader) error {
 		case status == "":
 			status = string(line)
 		case len(line) == 0:
-			body, err := io.ReadAll(io.LimitReader(r, int64(length)))
+			body, err := readBody(r, length)
 			if err == nil && !strings.HasPrefix(status, "HTTP/1.1 20") && !strings.HasPrefix(status, "HTTP/1.1 304") {
 				err = fmt.Errorf("%s: %s", status, body)
 			}
@@ -333,8 +334,22 @@ func readAnswer(r *bufio.Reader) error {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[15:]))); err != nil {
 				return err
 			}
+		case bytes.EqualFold(line, []byte("transfer-encoding: chunked")):
+			length = -1
 		}
 	}
+}
+
+// readBody reads a body of a length, or, below zero, one in chunks.
+func readBody(r *bufio.Reader, length int) ([]byte, error) {
+	if length >= 0 {
+		return io.ReadAll(io.LimitReader(r, int64(length)))
+	}
+	body, err := io.ReadAll(httputil.NewChunkedReader(r))
+	if err == nil {
+		_, err = r.ReadSlice('\n') // the empty line after the last chunk
+	}
+	return body, err
 }
 
 func cpuTime() time.Duration {

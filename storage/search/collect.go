@@ -124,8 +124,8 @@ func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layo
 // walk runs the plan from a cursor on and shows the execution what it finds.
 func (w *execution) walk() error {
 	start := *w
-	if w.p.finder != nil {
-		known, err := w.t.collect(w.p, []*accessPath{w.p.finder}, w.t.costs.known, 0)
+	if w.p.finders != nil {
+		known, err := w.t.collect(w.p, w.p.finders, w.t.costs.known, 0)
 		if err != nil {
 			return err
 		}
@@ -187,15 +187,7 @@ func (w *execution) left(r *scan) int {
 }
 
 // collectsFor reports whether collecting the matches costs less.
-func (w *execution) collectsFor(budget int) bool {
-	for _, a := range w.p.answers {
-		n, err := w.t.rowsUpTo(a, budget)
-		if budget -= n; err != nil || budget < 0 {
-			return false
-		}
-	}
-	return true
-}
+func (w *execution) collectsFor(budget int) bool { return w.t.rowsOf(w.p.answers, budget) <= budget }
 
 // pickKnown fills the execution from known matches.
 func (w *execution) pickKnown(known map[layout.ID]bool, start execution) error {

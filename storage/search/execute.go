@@ -15,6 +15,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"catena/storage"
@@ -236,6 +237,9 @@ func (w *execution) total() error {
 	return nil
 }
 
+// maxCounted bounds how many rows are counted to learn what counting the results by rows costs.
+const maxCounted = 50_000
+
 // count counts results from the start, in any order.
 func (w *execution) count() (int, error) {
 	a := w.p.path
@@ -245,25 +249,42 @@ func (w *execution) count() (int, error) {
 	case w.p.nulls:
 		a = w.p.plain
 	}
-	want := w.bound + 1
+	want, offset, n := w.bound+1, int(w.p.q.Offset), 0
 	if w.most >= 0 {
 		want = min(want, w.most)
 	}
-	n := -int(w.p.q.Offset)
+	tally := func(r *scan) error {
+		n = 0
+		return r.each(false, nil, func(*candidate) (bool, error) {
+			n++
+			return n < want+offset, nil
+		})
+	}
+	r := w.t.scan(w.p, a)
 	if w.p.countsRows() {
-		known, err := w.t.collect(w.p, w.p.answers, w.t.costs.known, want-n)
-		if err != nil || known != nil {
-			return max(n+len(known), 0), err
+		// Rows decide without documents, but those of all indexes but one have to be read whatever is wanted. So documents are
+		// read as long as that is less.
+		if r.patience = 1; len(w.p.answers) > 1 {
+			r.patience += w.t.rowsOf(w.p.answers, maxCounted)
+		}
+		r.enough = func() bool { return true }
+	}
+	err := tally(r)
+	if errors.Is(err, errPatience) {
+		known, failed := w.t.collect(w.p, w.p.answers, w.t.costs.known, want+offset)
+		switch {
+		case failed != nil:
+			return 0, failed
+		case known != nil:
+			n, err = len(known), nil
+		default:
+			err = tally(w.t.scan(w.p, a))
 		}
 	}
-	err := w.t.scan(w.p, a).each(false, nil, func(*candidate) (bool, error) {
-		n++
-		return n < want, nil
-	})
 	if errors.Is(err, errCostly) {
 		w.page.More, err = true, nil
 	}
-	return max(n, 0), err
+	return max(n-offset, 0), err
 }
 
 // Select runs a query and returns its columns as rows.
@@ -436,7 +457,7 @@ func (p *plan) unordered() {
 	if p.nulls {
 		p.path = p.plain
 	}
-	p.usePath(firstPath(p.finder, p.counter, p.path))
+	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))
 }
 
 func firstAggregate(columns []query.Column) string {

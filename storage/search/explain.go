@@ -105,8 +105,8 @@ func (p *plan) explain(t planner, w *execution) string {
 	if p.fallback != nil {
 		line("or: %s, %s, sorted in memory, if few documents match along the order", p.fallback.name, p.fallback.about)
 	}
-	if p.finder != nil {
-		line("matches: collected by %s, %s; or sorted in memory", p.finder.name, p.finder.about)
+	if p.finders != nil {
+		line("matches: collected by %s; or sorted in memory", pathNames(p.finders))
 	}
 	if p.countsRows() {
 		line("total: counted from the rows of %s", pathNames(p.answers))

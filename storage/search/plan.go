@@ -41,7 +41,7 @@ type plan struct {
 	nulls    bool          // the access path has the documents with a value of the first item only
 	plain    *accessPath   // finds all matches, in any order
 	counter  *accessPath   // a cheaper way to the total, if there is one
-	finder   *accessPath   // finds the matches, whose order the access path then gives
+	finders  []*accessPath // find the matches, whose order the access path then gives
 	fallback *accessPath   // finds few enough to be sorted, if the path with the order turns out to cost more
 	counted  bool          // the total is wanted
 	answers  []*accessPath // indexes that together answer all conditions; nil: there are none

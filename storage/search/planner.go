@@ -162,7 +162,10 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		case best.rows <= t.costs.few/2:
 		case t.scan(p, best).covers():
 			p.usePath(order)
-			p.finder = best
+			p.finders = []*accessPath{best}
+		case p.counted && p.answers != nil && t.rowsOf(p.answers, best.rows*t.costs.factor) < best.rows*t.costs.factor/2:
+			p.usePath(order)
+			p.finders = p.answers
 		case best.rows > t.costs.few && !p.counted && !order.primary && !order.partial:
 			p.usePath(order)
 			p.fallback = best
@@ -215,6 +218,17 @@ func (t planner) rowsUpTo(a *accessPath, most int) (int, error) {
 	}
 	t.estimates.put(key, total, over)
 	return total, nil
+}
+
+// rowsOf counts the rows of several access paths, up to about most.
+func (t planner) rowsOf(all []*accessPath, most int) (total int) {
+	for _, a := range all {
+		n, err := t.rowsUpTo(a, max(0, most-total))
+		if total += n; err != nil || total > most {
+			return most + 1 // what it costs is not known, or too much
+		}
+	}
+	return total
 }
 
 // spans returns the rows that are read on an access path.
