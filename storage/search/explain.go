@@ -145,7 +145,7 @@ func (w *execution) advice(refused bool) string {
 	if p.direct != nil || p.empty != "" || p.q.Correlated() || len(p.q.From) != 1 {
 		return ""
 	}
-	cheap := w.t.spent.docs <= 2*w.size && w.t.spent.rows <= 10*(w.size+w.bound)+100
+	cheap := w.t.spent.docs <= 2*w.size && w.t.spent.rows <= 10*w.size+2*w.bound+100
 	if !refused && cheap {
 		return ""
 	}
