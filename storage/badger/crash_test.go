@@ -127,7 +127,7 @@ func TestKill(t *testing.T) {
 	first := filepath.Join(dir, valuesDir, "0000000001.values")
 	for round := range killRounds {
 		life := time.Duration(3+r.IntN(120)) * time.Millisecond
-		for _, tag := range killOnce(t, dir, round, life) {
+		for _, tag := range killOnce(t, dir, round, life, nil) {
 			acked[tag] = true
 		}
 		if round%4 == 3 {
@@ -139,10 +139,10 @@ func TestKill(t *testing.T) {
 		t.Errorf("%d segments have piled up, %v", len(segments), err)
 	}
 	for round := killRounds; exists(first); round++ {
-		if round == killRounds+10 {
+		if round == killRounds+3 {
 			t.Fatal("no file of values was given up")
 		}
-		for _, tag := range killOnce(t, dir, round, 4*time.Second) {
+		for _, tag := range killOnce(t, dir, round, time.Minute, func() bool { return !exists(first) }) {
 			acked[tag] = true
 		}
 		checkKilled(t, dir, acked)
@@ -152,8 +152,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killOnce runs a child for a while and returns what it acknowledged.
-func killOnce(t *testing.T, dir string, round int, d time.Duration) (tags []string) {
+// killOnce runs a child for a while, or until enough is true, and returns what it acknowledged.
+func killOnce(t *testing.T, dir string, round int, d time.Duration, enough func() bool) (tags []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), crashDir+"="+dir, "CATENA_CRASH_ROUND="+strconv.Itoa(round))
@@ -172,7 +172,16 @@ func killOnce(t *testing.T, dir string, round int, d time.Duration) (tags []stri
 		_ = cmd.Wait()
 		t.Fatalf("round %d: no open: %q %v %s", round, first, err, stderr.String())
 	}
-	time.AfterFunc(d, func() { _ = cmd.Process.Kill() })
+	end := time.Now().Add(d)
+	go func() {
+		for enough != nil && !enough() && time.Now().Before(end) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if enough == nil {
+			time.Sleep(d)
+		}
+		_ = cmd.Process.Kill()
+	}()
 	for {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF {
@@ -238,7 +247,7 @@ func checkKilled(t *testing.T, dir string, acked map[string]bool) {
 func TestKillWhileOpening(t *testing.T) {
 	dir := t.TempDir()
 	acked := map[string]bool{}
-	for _, tag := range killOnce(t, dir, 0, 400*time.Millisecond) {
+	for _, tag := range killOnce(t, dir, 0, 400*time.Millisecond, nil) {
 		acked[tag] = true
 	}
 	for i := range 12 {

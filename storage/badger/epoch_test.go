@@ -103,14 +103,17 @@ func mixed(t *testing.T, older, newer string, chosen int, beside bool) string {
 	return dir
 }
 
-// TestOlderFiles opens directories that some files from an older copy were put into, in every combination: the open is
-// refused and changes nothing, or everything that was acknowledged is there.
+// TestOlderFiles opens directories that some files from an older copy were put into, in every third combination or, with
+// CATENA_CORPUS=all, in every one: the open is refused and changes nothing, or everything that was acknowledged is there.
 func TestOlderFiles(t *testing.T) {
 	older, newer, want := copies(t)
-	opened := 0
+	opened, step := 0, 3
+	if os.Getenv("CATENA_CORPUS") == "all" {
+		step = 1
+	}
 	for _, from := range []string{"crashed", "closed"} {
 		for _, into := range []string{"crashed", "closed"} {
-			for chosen := range 1<<len(units) - 1 {
+			for chosen := 0; chosen < 1<<len(units)-1; chosen += step {
 				if chosen|1<<2 == 1<<len(units)-1 {
 					continue // the registry never changes: this is the older copy itself
 				}
@@ -138,7 +141,7 @@ func TestOlderFiles(t *testing.T) {
 			}
 		}
 	}
-	if opened < 8 {
+	if opened < 8/step {
 		t.Errorf("only %d of the directories were opened", opened)
 	}
 }
