@@ -42,12 +42,30 @@ type Hop struct {
 	Args string // what follows the name, decoded, without the slash
 }
 
+// attached are the adapters that an address may also name without a slash, as the specification does: /path/a/b@acl.
+var attached = []string{"@acl", "@audit", "@bo"}
+
+// detached puts a slash before an adapter that follows a document's name at once.
+func detached(escaped string) string {
+	for _, name := range attached {
+		i := strings.Index(escaped, name)
+		if i < 1 || escaped[i-1] == '/' {
+			continue
+		}
+		if end := i + len(name); end == len(escaped) || escaped[end] == '/' {
+			return escaped[:i] + "/" + escaped[i:]
+		}
+	}
+	return escaped
+}
+
 // SplitHops cuts an escaped path at its first "/@" and takes the adapters behind it apart.
 // Only a raw "@" starts an adapter, so a document may be called "%40acl".
 func SplitHops(escaped string) (path string, hops []Hop, err error) {
 	if strings.HasPrefix(escaped, "@") {
 		escaped = "/" + escaped
 	}
+	escaped = detached(escaped)
 	path, tail := escaped, ""
 	if i := strings.Index(escaped, "/@"); i >= 0 {
 		path, tail = escaped[:i], escaped[i+2:]

@@ -33,7 +33,7 @@ func readControls(h http.Header, query url.Values) *controls {
 		switch name {
 		case "Accept", "Authorization", "Content-Length", "Content-Type", "User-Agent":
 			continue
-		case "X-Nxdocumentproperties":
+		case "X-Nxdocumentproperties", "X-Platform-Documentproperties":
 			c.add("properties", values)
 			continue
 		case "X-Nxcontext-Category":

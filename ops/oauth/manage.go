@@ -18,7 +18,7 @@ var list = engine.Op{
 	Name:     "OAuth2.List",
 	Label:    "List OAuth 2 Clients or Providers",
 	Category: category,
-	Doc:      "Returns the OAuth 2 clients or providers. Only administrators see them.",
+	Doc:      "Returns the OAuth 2 clients or providers. Only administrators see them all; everybody sees the providers that are enabled.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
 	Run:      engine.On(listParams.run),
@@ -27,7 +27,11 @@ var list = engine.Op{
 type listParams struct{ kindParams }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := record.In(c.Tx, p.kind().directory)
+	tx, enabledOnly := c.Tx, p.Kind == "provider" && !c.As.Admin && !c.As.System
+	if enabledOnly {
+		tx = tx.As(tx.Repo().System())
+	}
+	d, err := record.In(tx, p.kind().directory)
 	if err != nil {
 		return nil, err
 	}
@@ -35,9 +39,14 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]any, len(found.Entries))
-	for i, e := range found.Entries {
-		entries[i] = p.kind().entity(e)
+	entries := []any{}
+	for _, e := range found.Entries {
+		if one := p.kind().entity(e); !enabledOnly {
+			entries = append(entries, one)
+		} else if one["isEnabled"] == true {
+			one["clientSecret"] = nil
+			entries = append(entries, one)
+		}
 	}
 	return map[string]any{"entity-type": p.kind().words, "entries": entries}, nil
 }

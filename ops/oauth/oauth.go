@@ -26,6 +26,7 @@ var Ops = []engine.Op{
 	read,
 	readToken,
 	remove,
+	revokeReceived,
 	revokeToken,
 	update,
 	updateToken,

@@ -27,7 +27,7 @@ func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	}
 	entries := []any{}
 	for _, e := range rows {
-		ours := e.Text("serviceName") == c.Tx.Repo().Name()
+		ours := e.Text("serviceName") == c.Tx.Repo().Name() || e.Text("clientId") != ""
 		if p.From == "" || ours == (p.From == "client") {
 			entries = append(entries, token(e))
 		}
@@ -100,4 +100,22 @@ var revokeToken = engine.Op{
 
 func (p tokenParams) revoke(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, oauth.End(c.Tx, owner(c, p.User), p.Client)
+}
+
+var revokeReceived = engine.Op{
+	Name:     "OAuth2.RevokeProviderToken",
+	Label:    "Revoke OAuth 2 Token of a Provider",
+	Category: category,
+	Doc:      "Removes the tokens that a provider issued for a user, and returns the input.",
+	Callers:  engine.Anyone.From(engine.Direct),
+	Run:      engine.On(revokeReceivedParams.run),
+}
+
+type revokeReceivedParams struct {
+	Provider string `json:"provider" doc:"Name of the provider."`
+	User     string `json:"user,omitzero" doc:"User the token acts for; by default the caller. Only administrators may name another user."`
+}
+
+func (p revokeReceivedParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, oauth.EndReceived(c.Tx, owner(c, p.User), p.Provider)
 }

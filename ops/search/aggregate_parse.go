@@ -120,6 +120,11 @@ func (t *tally) readHistogram(m map[string]any) error {
 	}
 	n, given := m["min_doc_count"]
 	t.fill = !given || number(n) == 0
+	return t.readBounds(m)
+}
+
+// readBounds reads how far empty steps go.
+func (t *tally) readBounds(m map[string]any) error {
 	bounds, _ := m["extended_bounds"].(map[string]any)
 	for key, to := range map[string]*time.Time{"min": &t.min, "max": &t.max} {
 		switch v := bounds[key].(type) {

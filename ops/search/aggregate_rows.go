@@ -93,33 +93,27 @@ func documentValues(field string, at map[string]int, values []any) []any {
 	return []any{values[i]}
 }
 
+// recordFields are the fields of audit records by their names.
+var recordFields = map[string]func(*storage.Entry) any{
+	"category":      func(e *storage.Entry) any { return e.Category },
+	"comment":       func(e *storage.Entry) any { return e.Comment },
+	"docLifeCycle":  func(e *storage.Entry) any { return e.DocState },
+	"docPath":       func(e *storage.Entry) any { return e.DocPath },
+	"docType":       func(e *storage.Entry) any { return e.DocType },
+	"docUUID":       func(e *storage.Entry) any { return e.DocID },
+	"eventDate":     func(e *storage.Entry) any { return e.Time },
+	"eventId":       func(e *storage.Entry) any { return e.Event },
+	"id":            func(e *storage.Entry) any { return e.ID },
+	"logDate":       func(e *storage.Entry) any { return e.Logged },
+	"principalName": func(e *storage.Entry) any { return e.User },
+}
+
 // recordValues are the values of a field of an audit record.
 func recordValues(field string, e *storage.Entry) []any {
 	var v any
-	switch field {
-	case "category":
-		v = e.Category
-	case "comment":
-		v = e.Comment
-	case "docLifeCycle":
-		v = e.DocState
-	case "docPath":
-		v = e.DocPath
-	case "docType":
-		v = e.DocType
-	case "docUUID":
-		v = e.DocID
-	case "eventDate":
-		v = e.Time
-	case "eventId":
-		v = e.Event
-	case "id":
-		v = e.ID
-	case "logDate":
-		v = e.Logged
-	case "principalName":
-		v = e.User
-	default:
+	if get := recordFields[field]; get != nil {
+		v = get(e)
+	} else {
 		v = extended(e.Extended, field)
 	}
 	switch v := v.(type) {

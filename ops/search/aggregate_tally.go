@@ -257,6 +257,11 @@ func (t *tally) result(budget *int) (map[string]any, error) {
 			return nil, err
 		}
 	}
+	return t.answer(budget)
+}
+
+// answer are the buckets as answers have them.
+func (t *tally) answer(budget *int) (map[string]any, error) {
 	sorted, other := t.sorted(), 0
 	list, named := make([]any, 0, len(sorted)), map[string]any{}
 	for i, b := range sorted {
@@ -268,12 +273,10 @@ func (t *tally) result(budget *int) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		one["doc_count"] = b.count
-		if t.kind == "filters" {
-			named[termOf(b.key)] = one
-			continue
+		one["doc_count"], named[termOf(b.key)] = b.count, one
+		if t.kind != "filters" {
+			one["key"] = b.key
 		}
-		one["key"] = b.key
 		if b.text != "" {
 			one["key_as_string"] = b.text
 		}

@@ -180,6 +180,9 @@ func OAuthAdminRoutes() []rest.Route {
 		{Method: "GET", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.ReadToken"},
 		{Method: "PUT", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.UpdateToken", Entity: "token"},
 		{Method: "DELETE", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.RevokeToken"},
+		{Method: "DELETE", Path: "/oauth2/token/provider/:provider/user/:user", Op: "OAuth2.RevokeProviderToken"},
+		{Method: "GET", Path: "/oauth2/token/AS_CLIENT", Op: "OAuth2.ListTokens", Params: own("provider")},
+		{Method: "GET", Path: "/oauth2/token/AS_PROVIDER", Op: "OAuth2.ListTokens", Params: own("client")},
 	}
 	for _, kind := range []string{"client", "provider"} {
 		all := saying(rest.Values{"kind": kind})

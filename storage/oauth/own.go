@@ -96,6 +96,31 @@ func End(tx *storage.Tx, user, client string) error {
 	return d.Delete(e.ID)
 }
 
+// EndReceived ends the tokens that a provider gave this server to act for a user.
+func EndReceived(tx *storage.Tx, user, provider string) error {
+	if err := tx.MayWrite(); err != nil {
+		return err
+	}
+	d, rows, err := own(tx, user, "")
+	if err != nil {
+		return err
+	}
+	ended := false
+	for _, e := range rows {
+		if provider == "" || e.Text("serviceName") != provider || e.Text("clientId") != "" {
+			continue
+		}
+		if err := d.Delete(e.ID); err != nil {
+			return err
+		}
+		ended = true
+	}
+	if !ended {
+		return fault.NotFound.Errorf("token of provider %s for %s", provider, user)
+	}
+	return nil
+}
+
 // EndAll ends all tokens that act for a user: one's own, by administrators anybody's.
 func EndAll(tx *storage.Tx, user string) error {
 	if err := tx.MayWrite(); err != nil {

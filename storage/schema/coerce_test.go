@@ -158,13 +158,15 @@ func TestParseDate(t *testing.T) {
 		{"2024-05", "2024-05-01T00:00:00.000Z"},
 		{"2024", "2024-01-01T00:00:00.000Z"},
 		{"2024-02-29", "2024-02-29T00:00:00.000Z"},
+		{"2026-11-23 16:11:65", "2026-11-23T16:12:05.000Z"},
+		{"2024-12-31 23:59:60", "2025-01-01T00:00:00.000Z"},
 	} {
 		got, err := ParseDate(x.in)
 		if text := strings.Trim(string(AppendTime(nil, got)), `"`); err != nil || text != x.want {
 			t.Errorf("%s: got %s, %v", x.in, text, err)
 		}
 	}
-	for _, bad := range []string{"", "tomorrow", "2023-02-29", "2024-13-01", "2024-05-02T25:00:00Z", "20240502", "2024-05-02T10:15:30.000Zx", strings.Repeat("2", 1000)} {
+	for _, bad := range []string{"", "tomorrow", "2023-02-29", "2024-13-01", "2024-05-02T25:00:00Z", "20240502", "2024-00-02 10:15:30", "2024-05-02 10:15:3x", "2024-05-02 10:1530:", "2024-05-02T10:15:30.000Zx", strings.Repeat("2", 1000)} {
 		if got, err := ParseDate(bad); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: got %v, %v", bad, got, err)
 		}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,5 +46,29 @@ func ParseDate(s string) (time.Time, error) {
 			}
 		}
 	}
+	if t, ok := lenient(text); ok {
+		return t, nil
+	}
 	return time.Time{}, fault.Invalid.Errorf("date %q: must be ISO 8601", clip(text))
+}
+
+// lenient reads the form of SQL, "2026-11-23 16:11:65", as the platform does: what is too large is carried over.
+func lenient(text string) (time.Time, bool) {
+	if len(text) != len(time.DateTime) || text[10] != ' ' {
+		return time.Time{}, false
+	}
+	var n [6]int
+	for i, part := range strings.FieldsFunc(text, func(r rune) bool { return r == '-' || r == ' ' || r == ':' }) {
+		if i == len(n) || len(part) != 2 && i > 0 {
+			return time.Time{}, false
+		}
+		var err error
+		if n[i], err = strconv.Atoi(part); err != nil {
+			return time.Time{}, false
+		}
+	}
+	if n[0] == 0 || n[1] == 0 || n[2] == 0 {
+		return time.Time{}, false
+	}
+	return time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC), true
 }
