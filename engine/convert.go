@@ -306,7 +306,7 @@ func toMap(v any) (any, error) {
 		return map[string]any(v), nil
 	case string:
 		if t := strings.TrimSpace(v); strings.HasPrefix(t, "{") {
-			m, err := parseAny([]byte(t))
+			m, err := ParseJSON([]byte(t))
 			if err != nil {
 				return nil, err
 			}
@@ -321,7 +321,7 @@ func toList(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
 		if t := strings.TrimSpace(v); strings.HasPrefix(t, "[") {
-			return parseAny([]byte(t))
+			return ParseJSON([]byte(t))
 		}
 		return List(schema.SplitList(v)), nil
 	case []string:

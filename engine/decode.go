@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/jsontext"
 )
 
 // decoder fills the parameters of one call: a struct, or a map for dynamic operations. A parameter that is
@@ -55,91 +56,56 @@ func (t *table) start(c *Ctx) (p any, d decoder) {
 // fromJSON reads parameters from a JSON object.
 func (t *table) fromJSON(c *Ctx, raw []byte) (any, error) {
 	p, d := t.start(c)
-	s := scanner{data: raw, ctx: c.Context}
+	s := jsontext.Scanner{Data: raw, Context: c.Context}
 	if err := d.object(&s); err != nil {
-		return nil, err
+		return nil, malformed(err)
 	}
 	return p, misspelt(d.finish(), d.strange)
 }
 
-func (d *decoder) object(s *scanner) error {
-	if err := s.expect('{'); err != nil {
-		return err
+func (d *decoder) object(s *jsontext.Scanner) error {
+	if !s.Take('{') {
+		return s.Fail("is not an object")
 	}
-	if s.peek() == '}' {
-		s.pos++
-		return s.end()
-	}
-	var others names
-	for {
-		name, err := s.text()
+	var others jsontext.Names
+	for more := !s.Take('}'); more; {
+		name, err := s.Name()
 		if err != nil {
 			return err
 		}
-		if s.peek() != ':' {
-			return s.expect(':')
+		i, own := d.field(name)
+		if own && d.set&(1<<i) != 0 || !own && !others.Add(name) {
+			return s.Duplicate(name)
 		}
-		s.pos++
-		i, own := d.next, true
-		if i >= len(d.t.fields) || d.t.fields[i].Name != string(name) {
-			i, own = d.t.find(name)
+		if err = d.member(s, i, own); err == nil {
+			more, err = s.More('}')
 		}
-		d.next = i + 1
-		if i < 0 {
-			d.strange = cmp.Or(d.strange, string(name))
-		}
-		if i < 0 || d.t.fields[i].Unused {
-			d.c.ignore(string(name))
-		}
-		// Two members with one name would be read differently by different parsers, which is how filters are
-		// evaded.
-		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {
-			return s.fail("duplicate name")
-		}
-		if err := d.member(s, i, own); err != nil {
+		if err != nil {
 			return err
 		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case '}':
-			s.pos++
-			return s.end()
-		default:
-			return s.fail("expected ',' or '}'")
-		}
 	}
+	return s.End()
 }
 
-// names is a set of names: a list while it is short.
-type names struct {
-	few  []string
-	many map[string]bool
-}
-
-// add reports whether the name was not there yet.
-func (n *names) add(name string) bool {
-	if n.many[name] || slices.Contains(n.few, name) {
-		return false
+// field returns the field that a name is of, negative if there is none, and whether that is its own name.
+func (d *decoder) field(name []byte) (i int, own bool) {
+	i, own = d.next, true
+	if i >= len(d.t.fields) || d.t.fields[i].Name != string(name) {
+		i, own = d.t.find(name)
 	}
-	if len(n.few) < 16 {
-		n.few = append(n.few, name)
-		return true
+	d.next = i + 1
+	if i < 0 {
+		d.strange = cmp.Or(d.strange, string(name))
+		d.c.ignore(string(name))
 	}
-	if n.many == nil {
-		n.many = map[string]bool{}
-	}
-	n.many[name] = true
-	return true
+	return i, own
 }
 
 // member takes the value of field i in, or passes over it.
-func (d *decoder) member(s *scanner, i int, own bool) error {
-	b := s.peek()
-	// Null counts as not given, since many clients send all fields of a form. The value is parsed all the
-	// same: what is not JSON must not pass because nobody needs it.
+func (d *decoder) member(s *jsontext.Scanner, i int, own bool) error {
+	b := s.Peek()
 	if i < 0 || b == 'n' {
-		_, err := s.value(1)
+		_, err := s.Skip(1)
 		if i >= 0 && d.t.fields[i].kind == kProps {
 			d.set |= 1 << i // to set no properties is not to leave them out
 		}
@@ -147,7 +113,7 @@ func (d *decoder) member(s *scanner, i int, own bool) error {
 	}
 	bit := uint64(1) << i
 	if !own && (d.set|d.by)&bit != 0 {
-		_, err := s.value(1)
+		_, err := s.Skip(1)
 		return err
 	}
 	f := &d.t.fields[i]
@@ -156,30 +122,22 @@ func (d *decoder) member(s *scanner, i int, own bool) error {
 	} else {
 		d.by |= bit
 	}
-	// The two most frequent kinds are set without a value in between.
-	if b == '"' && f.kind == kString && d.m == nil && !f.Enum {
-		raw, err := s.text()
-		d.at(f).SetString(string(raw))
-		return err
-	}
-	if f.kind == kBool && d.m == nil {
-		if s.word("true") {
-			d.at(f).SetBool(true)
-			return nil
-		}
-		if s.word("false") {
-			d.at(f).SetBool(false)
-			return nil
-		}
-	}
-	if f.kind == kRaw {
-		raw, err := s.skip(1)
+	switch {
+	case f.kind == kRaw:
+		raw, err := s.Skip(1)
 		if err != nil {
 			return err
 		}
-		return d.assign(f, slices.Clone(raw))
+		return d.assign(f, json.RawMessage(slices.Clone(raw)))
+	case d.m == nil && b == '"' && f.kind == kString && !f.Enum:
+		raw, err := s.Text()
+		d.at(f).SetString(string(raw))
+		return err
+	case d.m == nil && f.kind == kBool && (b == 't' && s.Word("true") || b == 'f' && s.Word("false")):
+		d.at(f).SetBool(b == 't')
+		return nil
 	}
-	v, err := s.value(1)
+	v, err := s.Value(1)
 	if err != nil {
 		return err
 	}

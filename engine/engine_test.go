@@ -263,14 +263,14 @@ func TestParams(t *testing.T) {
 		{`{"name":"n","count":1.5}`, `! parameter "count": must be of type integer, not float`},
 		{`{"name":"n","save":"yes"}`, `! parameter "save": must be of type boolean, not text "yes"`},
 		{`{"name":["x"]}`, `! parameter "name": must be of type string, not list`},
-		{`{"name":"n","name":"m"}`, `! JSON: duplicate name at byte 19`},
+		{`{"name":"n","name":"m"}`, `! JSON has the duplicate name "name" at byte 12`},
 		{`{"Name":"n"}`, `! parameter "name" is missing; unknown parameter "Name"`},
-		{`{"name":"n"`, `! JSON: expected ',' or '}' at byte 11`},
-		{`{"name":"n"}x`, `! JSON: expected the end at byte 12`},
-		{"{\"name\":\"\xff\"}", `! JSON: string is not UTF-8 at byte 11`},
-		{`{"name":"n","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, `! JSON: too deep at byte 144`},
-		{`[]`, `! JSON: expected '{' at byte 0`},
-		{`{"name":01}`, `! JSON: invalid number at byte 10`},
+		{`{"name":"n"`, `! JSON is missing a comma or } at byte 11`},
+		{`{"name":"n"}x`, `! JSON has trailing data at byte 12`},
+		{"{\"name\":\"\xff\"}", `! JSON is not valid UTF-8 at byte 10`},
+		{`{"name":"n","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, `! JSON is nested deeper than 128 at byte 143`},
+		{`[]`, `! JSON is not an object at byte 0`},
+		{`{"name":01}`, `! JSON has a malformed number at byte 9`},
 	}
 	for _, test := range tests {
 		got := strings.Replace(outcome(e, Call{Op: "Test.Many", As: e.System(), RawParams: json.RawMessage(test.params)}), "! invalid: Test.Many: ", "! ", 1)

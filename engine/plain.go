@@ -34,7 +34,7 @@ func plainValue(v any, depth int) any {
 	case Value:
 		return plainValue(v.V, depth)
 	case json.RawMessage:
-		p, err := parseAny(v)
+		p, err := ParseJSON(v)
 		if err != nil {
 			return nil
 		}

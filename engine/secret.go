@@ -84,7 +84,7 @@ func (r *running) hideAsked() { r.hide(r.def, given(r.call.Params, r.call.RawPar
 // given are parameters by name, however they were given.
 func given(params map[string]any, raw json.RawMessage) map[string]any {
 	if params == nil && raw != nil {
-		if v, err := parseAny(raw); err == nil {
+		if v, err := ParseJSON(raw); err == nil {
 			params, _ = v.(map[string]any)
 		}
 	}
@@ -142,7 +142,7 @@ func objectIn(v any) any {
 	if !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return nil
 	}
-	object, err := parseAny([]byte(text))
+	object, err := ParseJSON([]byte(text))
 	if err != nil {
 		return nil
 	}

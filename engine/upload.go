@@ -163,7 +163,7 @@ func (c *Ctx) filedText(s string, depth int) (filing, error) {
 	if t == "" || t[0] != '{' && t[0] != '[' || !strings.Contains(t, `"upload-batch"`) {
 		return same, nil
 	}
-	v, err := parseAny([]byte(t))
+	v, err := ParseJSON([]byte(t))
 	if err != nil {
 		return same, nil //nolint:nilerr // then it is text
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"catena/storage/jsontext"
 )
 
 // remoteDoc is a document of the server as a worker knows it: its fields and, when they
@@ -157,62 +159,18 @@ func (h *pipeHost) readFile(r *reader) any {
 	return f
 }
 
-// member finds a member of a JSON object, which is known to be well formed.
+// member finds a member of a JSON object that the server has written.
 func member(raw []byte, name string) ([]byte, bool) {
-	i := 1
-	for i < len(raw) && raw[i] == '"' {
-		keyEnd := skipText(raw, i)
-		key := raw[i+1 : keyEnd-1]
-		valueEnd := skipValue(raw, keyEnd+1)
-		if string(key) == name {
-			return raw[keyEnd+1 : valueEnd], true
+	for i := 1; i < len(raw) && raw[i] == '"'; {
+		keyEnd := jsontext.StringEnd(raw, i+1)
+		value := raw[min(keyEnd+2, len(raw)):]
+		n := jsontext.Len(value)
+		if string(raw[i+1:keyEnd]) == name {
+			return value[:n], true
 		}
-		i = valueEnd + 1
+		i = keyEnd + n + 3
 	}
 	return nil, false
-}
-
-// skipText returns the place after the string that starts at i.
-func skipText(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(raw)
-}
-
-// skipValue returns the place after the value that starts at i.
-func skipValue(raw []byte, i int) int {
-	depth := 0
-	for i < len(raw) {
-		switch raw[i] {
-		case '"':
-			i = skipText(raw, i)
-			if depth == 0 {
-				return i
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-		i++
-	}
-	return i
 }
 
 // plainJSON reads a value that means the same in JSON as it did before: not text that

@@ -9,6 +9,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/jsontext"
 	"catena/storage/schema"
 )
 
@@ -73,7 +74,7 @@ func (b *block) walk(f func(i int, raw []byte) bool) {
 		}
 		key := rest[1 : end+1]
 		rest = rest[end+3:]
-		size := jsonLen(rest)
+		size := jsontext.Len(rest)
 		if i := b.field(key, next); i >= 0 {
 			if !f(i, rest[:size:size]) {
 				return
@@ -101,48 +102,6 @@ func (b *block) field(key []byte, from int) int {
 		}
 	}
 	return -1
-}
-
-// jsonLen is the length of the JSON value s begins with.
-func jsonLen(s []byte) int {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			i = stringEnd(s, i+1)
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-			if depth < 0 {
-				return i
-			}
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(s)
-}
-
-// stringEnd is where the quote is that ends the text which begins at i.
-func stringEnd(s []byte, i int) int {
-	for from := i; ; {
-		n := bytes.IndexByte(s[i:], '"')
-		if n < 0 {
-			return len(s)
-		}
-		i += n
-		slashes := i
-		for slashes > from && s[slashes-1] == '\\' {
-			slashes--
-		}
-		if (i-slashes)%2 == 0 {
-			return i
-		}
-		i++
-	}
 }
 
 // get returns the value of a field.

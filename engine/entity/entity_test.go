@@ -297,7 +297,7 @@ func TestDecode(t *testing.T) {
 			{`"doc:/nope"`, "! /nope"},
 			{`{"entity-type":"document"}`, "! input: a document without uid, path or type"},
 			{`{"entity-type":"documents"}`, "! input: entity-type documents without entries"},
-			{`{"a":1,"a":2}`, `! JSON: name "a" twice at byte 11`},
+			{`{"a":1,"a":2}`, `! JSON has the duplicate name "a" at byte 7`},
 		}
 		for _, test := range tests {
 			v, err := entity.Decode(c, json.RawMessage(test.raw))

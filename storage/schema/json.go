@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"catena/storage/blob"
+	"catena/storage/jsontext"
 )
 
 // AppendJSON appends the wire form of v, which is in the form Coerce returns: dates in
@@ -164,9 +165,8 @@ func AppendString(dst []byte, s string) []byte {
 			dst = slices.Grow(dst, len(s)-i+16)
 		}
 		end := len(dst)
-		w := eight(s[i : i+8])
+		w, found := jsontext.Eight(s[i : i+8])
 		binary.LittleEndian.PutUint64(dst[end:end+8], w)
-		found := special(w)
 		if found == 0 {
 			dst, i = dst[:end+8], i+8
 			continue
@@ -209,33 +209,4 @@ func appendSpecial(dst []byte, s string) ([]byte, int) {
 	default:
 		return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15]), 1
 	}
-}
-
-// eight are eight bytes, the first one lowest.
-func eight[T string | []byte](s T) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// special has, if any of eight bytes does not stand for itself in JSON text or is not ASCII, the top bit of the first of
-// these set and none below it. A subtraction sets the top bit of the lowest byte that is too small, and perhaps of those
-// above it.
-func special(w uint64) uint64 {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	return (w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)) & tops
-}
-
-// Plain is the number of bytes that s begins with which stand for themselves in JSON text: ASCII
-// without control characters, quotes and backslashes. It looks at eight at a time.
-func Plain[T string | []byte](s T) int {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		if found := special(eight(s[i : i+8])); found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
-		i++
-	}
-	return i
 }

@@ -4,81 +4,38 @@ import (
 	"math"
 	"strconv"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/jsontext"
 )
 
 // ParseJSON reads what AppendJSON wrote. It is strict about kinds, skips parts that the
 // declaration no longer has, and returns blobs with their metadata only. What it cannot
 // read is damaged, so its errors are Internal.
 func (f *Field) ParseJSON(raw []byte) (any, error) {
-	d := decoder{src: raw}
+	d := decoder{jsontext.Scanner{Data: raw}}
 	v, ok := d.field(f)
-	if ok {
-		d.space()
-		ok = d.pos == len(d.src)
-	}
+	ok = ok && d.End() == nil
 	if !ok {
-		return nil, fault.Internal.Errorf("property %s: stored value cannot be read as %s at byte %d", f.Key, f.TypeName(), d.pos).In(f.Key)
+		return nil, fault.Internal.Errorf("property %s: stored value cannot be read as %s at byte %d", f.Key, f.TypeName(), d.Pos).In(f.Key)
 	}
 	return v, nil
 }
 
 // decoder reads values of declared fields. Its methods return false at malformed input
-// and leave pos near it.
-type decoder struct {
-	src []byte
-	pos int
-}
-
-func (d *decoder) space() {
-	for d.pos < len(d.src) {
-		switch d.src[d.pos] {
-		case ' ', '\t', '\n', '\r':
-			d.pos++
-		default:
-			return
-		}
-	}
-}
-
-// peek returns the next byte that is no space, 0 at the end.
-func (d *decoder) peek() byte {
-	d.space()
-	if d.pos < len(d.src) {
-		return d.src[d.pos]
-	}
-	return 0
-}
-
-func (d *decoder) take(c byte) bool {
-	if d.peek() == c {
-		d.pos++
-		return true
-	}
-	return false
-}
-
-func (d *decoder) word(w string) bool {
-	if len(d.src)-d.pos >= len(w) && string(d.src[d.pos:d.pos+len(w)]) == w {
-		d.pos += len(w)
-		return true
-	}
-	return false
-}
+// and leave Pos near it.
+type decoder struct{ jsontext.Scanner }
 
 // field decodes what AppendJSON wrote for a field. Not ok means that the bytes are not in that form, which is damage.
 func (d *decoder) field(f *Field) (any, bool) {
-	if !f.List || d.peek() == 'n' {
+	if !f.List || d.Peek() == 'n' {
 		return d.single(f)
 	}
-	if !d.take('[') {
+	if !d.Take('[') {
 		return nil, false
 	}
-	if d.take(']') {
+	if d.Take(']') {
 		return nil, true
 	}
 	items := make([]any, 0, 4)
@@ -88,18 +45,18 @@ func (d *decoder) field(f *Field) (any, bool) {
 			return nil, false
 		}
 		items = append(items, item)
-		if d.take(']') {
+		if d.Take(']') {
 			return items, true
 		}
-		if !d.take(',') {
+		if !d.Take(',') {
 			return nil, false
 		}
 	}
 }
 
 func (d *decoder) single(f *Field) (any, bool) {
-	if d.peek() == 'n' {
-		return nil, d.word("null")
+	if d.Peek() == 'n' {
+		return nil, d.Word("null")
 	}
 	switch f.Kind {
 	case String:
@@ -109,11 +66,11 @@ func (d *decoder) single(f *Field) (any, bool) {
 	case Double:
 		return box(d.double())
 	case Boolean:
-		switch d.peek() {
+		switch d.Peek() {
 		case 't':
-			return true, d.word("true")
+			return true, d.Word("true")
 		case 'f':
-			return false, d.word("false")
+			return false, d.Word("false")
 		}
 		return nil, false
 	case Date:
@@ -132,36 +89,24 @@ func box[T any](v T, ok bool) (any, bool) {
 	return v, true
 }
 
-func (d *decoder) number() ([]byte, bool) {
-	d.space()
-	start := d.pos
-	for d.pos < len(d.src) {
-		switch c := d.src[d.pos]; {
-		case c >= '0' && c <= '9', c == '-', c == '+', c == '.', c == 'e', c == 'E':
-			d.pos++
-		default:
-			return d.src[start:d.pos], d.pos > start
-		}
-	}
-	return d.src[start:], d.pos > start
-}
-
 func (d *decoder) integer() (int64, bool) {
-	s, ok := d.number()
-	if !ok {
+	d.Peek()
+	s, whole, err := d.Number()
+	if err != nil || !whole {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(string(s), 10, 64)
-	return n, err == nil && s[0] != '+'
+	return n, err == nil
 }
 
 func (d *decoder) double() (float64, bool) {
-	s, ok := d.number()
-	if !ok {
+	d.Peek()
+	s, _, err := d.Number()
+	if err != nil {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(string(s), 64)
-	return n, err == nil && s[0] != '+' && !math.IsInf(n, 0)
+	return n, err == nil && !math.IsInf(n, 0)
 }
 
 func (d *decoder) date() (time.Time, bool) {
@@ -207,7 +152,7 @@ func (d *decoder) complex(f *Field) (map[string]any, bool) {
 	ok := d.members(func(key []byte) bool {
 		sub := f.subBytes(key)
 		if sub == nil {
-			return d.skip(0)
+			return d.skip()
 		}
 		v, ok := d.field(sub)
 		if v != nil {
@@ -229,24 +174,19 @@ func (f *Field) subBytes(name []byte) *Field {
 
 // members reads an object and calls value at the start of each value.
 func (d *decoder) members(value func(key []byte) bool) bool {
-	if !d.take('{') {
+	if !d.Take('{') {
 		return false
 	}
-	if d.take('}') {
-		return true
-	}
-	for {
-		key, ok := d.plain()
-		if !ok || !d.take(':') || !value(key) {
+	for more := !d.Take('}'); more; {
+		key, err := d.Name()
+		if err != nil || !value(key) {
 			return false
 		}
-		if d.take('}') {
-			return true
-		}
-		if !d.take(',') {
+		if more, err = d.More('}'); err != nil {
 			return false
 		}
 	}
+	return true
 }
 
 func (d *decoder) blob() (*blob.Blob, bool) {
@@ -272,10 +212,10 @@ func (d *decoder) blob() (*blob.Blob, bool) {
 			b.Size = n
 			return err == nil && n >= 0
 		default:
-			return d.skip(0)
+			return d.skip()
 		}
-		if d.peek() == 'n' {
-			return d.word("null")
+		if d.Peek() == 'n' {
+			return d.Word("null")
 		}
 		s, ok := d.text()
 		*text = s
@@ -284,155 +224,19 @@ func (d *decoder) blob() (*blob.Blob, bool) {
 	return b, ok && seen
 }
 
-// maxSkip bounds how deep a value that nobody wants may be nested.
-const maxSkip = 64
-
-func (d *decoder) skip(depth int) bool {
-	if depth > maxSkip {
-		return false
-	}
-	switch d.peek() {
-	case '{':
-		return d.members(func([]byte) bool { return d.skip(depth + 1) })
-	case '[':
-		d.pos++
-		if d.take(']') {
-			return true
-		}
-		for d.skip(depth + 1) {
-			if d.take(']') {
-				return true
-			}
-			if !d.take(',') {
-				return false
-			}
-		}
-		return false
-	case '"':
-		_, ok := d.text()
-		return ok
-	case 't':
-		return d.word("true")
-	case 'f':
-		return d.word("false")
-	case 'n':
-		return d.word("null")
-	}
-	_, ok := d.double()
-	return ok
+// skip passes over a value that nobody wants.
+func (d *decoder) skip() bool {
+	_, err := d.Skip(0)
+	return err == nil
 }
 
 // plain reads text and returns it unescaped, as a part of the source where it can.
 func (d *decoder) plain() ([]byte, bool) {
-	if !d.take('"') {
-		return nil, false
-	}
-	start := d.pos
-	for d.pos < len(d.src) {
-		switch c := d.src[d.pos]; {
-		case c == '"':
-			d.pos++
-			return d.src[start : d.pos-1], true
-		case c == '\\':
-			return d.escaped(start)
-		case c < ' ':
-			return nil, false
-		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRune(d.src[d.pos:])
-			if r == utf8.RuneError && n == 1 {
-				return nil, false
-			}
-			d.pos += n
-		default:
-			d.pos++
-		}
-	}
-	return nil, false
+	s, err := d.Text()
+	return s, err == nil
 }
 
 func (d *decoder) text() (string, bool) {
 	s, ok := d.plain()
 	return string(s), ok
-}
-
-// escaped goes on with plain from the first backslash.
-func (d *decoder) escaped(start int) ([]byte, bool) {
-	out := append(make([]byte, 0, d.pos-start+32), d.src[start:d.pos]...)
-	for d.pos < len(d.src) {
-		c := d.src[d.pos]
-		switch {
-		case c == '"':
-			d.pos++
-			return out, true
-		case c < ' ':
-			return nil, false
-		case c == '\\':
-			var ok bool
-			if out, ok = d.escape(out); !ok {
-				return nil, false
-			}
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			d.pos++
-		default:
-			r, n := utf8.DecodeRune(d.src[d.pos:])
-			if r == utf8.RuneError && n == 1 {
-				return nil, false
-			}
-			out = append(out, d.src[d.pos:d.pos+n]...)
-			d.pos += n
-		}
-	}
-	return nil, false
-}
-
-// escape reads one escape sequence. Half a surrogate pair becomes U+FFFD.
-func (d *decoder) escape(out []byte) ([]byte, bool) {
-	if d.pos+1 >= len(d.src) {
-		return nil, false
-	}
-	c := d.src[d.pos+1]
-	d.pos += 2
-	switch c {
-	case '"', '\\', '/':
-		return append(out, c), true
-	case 'b':
-		return append(out, '\b'), true
-	case 'f':
-		return append(out, '\f'), true
-	case 'n':
-		return append(out, '\n'), true
-	case 'r':
-		return append(out, '\r'), true
-	case 't':
-		return append(out, '\t'), true
-	case 'u':
-		r, ok := d.hex4()
-		if !ok {
-			return nil, false
-		}
-		if utf16.IsSurrogate(r) {
-			mark := d.pos
-			low := rune(utf8.RuneError)
-			if d.word(`\u`) {
-				if low, ok = d.hex4(); !ok {
-					return nil, false
-				}
-			}
-			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				d.pos = mark
-			}
-		}
-		return utf8.AppendRune(out, r), true
-	}
-	return nil, false
-}
-
-func (d *decoder) hex4() (rune, bool) {
-	if d.pos+4 > len(d.src) {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(d.src[d.pos:d.pos+4]), 16, 16)
-	d.pos += 4
-	return rune(n), err == nil
 }

@@ -1,4 +1,4 @@
-package storage
+package jsontext
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestJSONLen(t *testing.T) {
+func TestLen(t *testing.T) {
 	for _, v := range []any{
 		"", `"`, `\`, `\"`, `a\\"b`, strings.Repeat(`\`, 9), "a\nb", "é,]}", 1.5, nil, true,
 		[]any{`]`, []any{}, map[string]any{`}"`: `{`}},
@@ -17,13 +17,13 @@ func TestJSONLen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, after := range []string{"", `,"next":"\""`, "}", "]"} {
-			if got := jsonLen([]byte(string(text) + after)); got != len(text) {
+			if got := Len([]byte(string(text) + after)); got != len(text) {
 				t.Errorf("%s%s: %d, want %d", text, after, got, len(text))
 			}
 		}
 	}
 	for _, broken := range []string{`"`, `"\`, `"\"`, `"a\\\"`} {
-		if got := jsonLen([]byte(broken)); got != len(broken) {
+		if got := Len([]byte(broken)); got != len(broken) {
 			t.Errorf("%s: %d", broken, got)
 		}
 	}
