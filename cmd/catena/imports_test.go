@@ -76,7 +76,7 @@ var imports = map[string][]string{
 	"engine/template":                {"engine/expr", "storage/declare"},
 	"engine/egress":                  {"storage/trace"},
 	"engine/pdf":                     {"storage/blob", "engine/worker"},
-	"engine/convert":                 {"storage/blob", "engine/markdown"},
+	"engine/convert":                 {"storage/blob", "storage/text", "engine/markdown"},
 	"engine/worker":                  {},
 	"engine/workflow":                {"storage", "storage/people", "storage/search", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/delivery":                {"storage", "storage/outbox", "storage/webhook"},

@@ -38,20 +38,22 @@ type source struct {
 	params map[string]string
 }
 
-// Types that hold text people can read, and pictures that can be decoded.
+// Types that hold text people can read, office documents that their text can be taken out of, and pictures that can be decoded.
 var (
 	texts    = []string{"text/*", "application/json", "application/xml", "application/yaml", "application/xhtml+xml", "image/svg+xml"}
+	office   = []string{"application/vnd.openxmlformats-officedocument.*", "application/vnd.oasis.opendocument.*"}
 	pictures = []string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"}
 )
 
 // Converters are what there is, in the order in which a type is looked for.
 var Converters = []*Converter{
 	{Name: "any2html", To: "text/html", From: texts, run: toHTML},
-	{Name: "any2text", To: "text/plain", From: texts, run: toText},
+	{Name: "any2text", To: "text/plain", From: slices.Concat(texts, office), run: toText},
 	{Name: "any2pdf", To: "application/pdf", From: slices.Concat(texts, pictures), run: toPDF},
 	{Name: "html2text", To: "text/plain", From: []string{"text/html", "application/xhtml+xml"}, run: toText},
 	{Name: "md2html", To: "text/html", From: []string{"text/markdown", "text/plain"}, run: toHTML},
 	{Name: "office2html", To: "text/html", From: texts, run: toHTML},
+	{Name: "office2text", To: "text/plain", From: office, run: toText},
 	{Name: "pictureConvertToPDF", To: "application/pdf", From: pictures, run: toPDF},
 	{Name: "pictureResize", From: pictures, run: resize},
 	{Name: "pictureToJPEG", To: "image/jpeg", From: pictures, run: resize},

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -264,4 +265,36 @@ func FuzzPages(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOfficeText takes the text out of an office document, and refuses one that is none.
+func TestOfficeText(t *testing.T) {
+	const typ = "application/vnd.oasis.opendocument.text"
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create("content.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(`<o:document xmlns:o="o" xmlns:text="t"><text:p>Dear Ada,</text:p><text:p>yours</text:p></o:document>`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	by := Find(typ, "text/plain")
+	if by == nil {
+		t.Fatal("no converter")
+	}
+	made, err := by.Convert(t.Context(), blob.FromBytes("a.odt", typ, b.Bytes()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.Bytes(100)
+	if err != nil || !strings.Contains(string(text), "Dear Ada,") || !strings.Contains(string(text), "yours") || made.Name != "a.txt" {
+		t.Errorf("got %q as %s, %v", text, made.Name, err)
+	}
+	if _, err := by.Convert(t.Context(), blob.FromBytes("a.odt", typ, []byte("none")), nil); !fault.Is(err, fault.Invalid) {
+		t.Errorf("no document: %v", err)
+	}
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"html"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +14,7 @@ import (
 
 	"catena/engine/markdown"
 	"catena/storage/fault"
+	fulltext "catena/storage/text"
 )
 
 // text reads the source as UTF-8.
@@ -72,12 +74,34 @@ func wrap(title, body string) string {
 		body + "\n</body></html>\n"
 }
 
+func isOffice(typ string) bool {
+	return slices.ContainsFunc(office, func(from string) bool { return strings.HasPrefix(typ, strings.TrimSuffix(from, "*")) })
+}
+
+// officeText is the text of an office document, as far as full text looks at it.
+func (s *source) officeText() (string, error) {
+	r, err := s.blob.Open()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	text, err := fulltext.Read(r, s.blob.Size, s.blob.Type, s.blob.Name)
+	if err != nil {
+		return "", fault.Invalid.Errorf("the document cannot be read: %w", err)
+	}
+	return strings.TrimSpace(text) + "\n", nil
+}
+
 func toHTML(s *source) ([]byte, string, error) {
 	page, err := s.page()
 	return []byte(page), "text/html", err
 }
 
 func toText(s *source) ([]byte, string, error) {
+	if isOffice(s.blob.Type) {
+		text, err := s.officeText()
+		return []byte(text), "text/plain", err
+	}
 	if !s.isHTML() && s.blob.Type != "text/markdown" {
 		text, err := s.text()
 		return []byte(text), "text/plain", err

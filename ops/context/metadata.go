@@ -29,9 +29,13 @@ func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 	var err error
 	switch {
 	case strings.HasPrefix(b.Type, "image/"):
-		err = readPicture(b, out)
+		if err = readPicture(b, out); err == nil {
+			err = readTags(b, out)
+		}
 	case b.Type == "application/pdf":
 		err = readPDF(c, b, out)
+	case isOffice(b.Type) != nil:
+		err = readOffice(b, out)
 	}
 	return out, err
 }

@@ -1,0 +1,139 @@
+package context
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// maxAbout bounds, in bytes, the part of an office document that describes it.
+const maxAbout = 1 << 20
+
+// officeParts are the parts of office documents that describe them, by the beginning of their types.
+var officeParts = map[string][]string{
+	"application/vnd.openxmlformats-officedocument.": {"docProps/core.xml", "docProps/app.xml"},
+	"application/vnd.oasis.opendocument.":            {"meta.xml"},
+}
+
+// officeNames are the names of metadata by those of elements in both families of formats.
+var officeNames = map[string]string{
+	"title": "title", "subject": "subject", "description": "description", "creator": "author", "initial-creator": "author",
+	"keywords": "keywords", "keyword": "keywords", "lastModifiedBy": "lastModifiedBy", "category": "category", "language": "language",
+	"created": "created", "creation-date": "created", "modified": "modified", "date": "modified",
+	"Application": "application", "generator": "application", "Company": "company", "Pages": "pages", "Slides": "slides", "Words": "words",
+}
+
+// isOffice returns the parts that describe a document of a type, nil for other types.
+func isOffice(typ string) []string {
+	for prefix, parts := range officeParts {
+		if strings.HasPrefix(typ, prefix) {
+			return parts
+		}
+	}
+	return nil
+}
+
+// readOffice adds what an office document says about itself. What is damaged is not a document of its type.
+func readOffice(b *storage.Blob, out map[string]any) error {
+	r, err := b.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	archive, err := zip.NewReader(readerAt{r}, b.Size)
+	if err != nil {
+		return fault.Invalid.Errorf("file %q: the document cannot be read: %w", b.Name, err).In("input")
+	}
+	for _, name := range isOffice(b.Type) {
+		if err := readPart(archive, name, out); err != nil {
+			return fault.Invalid.Errorf("file %q: %s cannot be read: %w", b.Name, name, err).In("input")
+		}
+	}
+	return nil
+}
+
+// readerAt reads a file at any place, one reader at a time.
+type readerAt struct{ r io.ReadSeeker }
+
+// ReadAt reads from a place on.
+func (f readerAt) ReadAt(p []byte, at int64) (int, error) {
+	if _, err := f.r.Seek(at, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(f.r, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// readPart adds the elements of one part; a document need not have it.
+func readPart(archive *zip.Reader, name string, out map[string]any) error {
+	f, err := archive.Open(name)
+	if err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	defer f.Close()
+	d := xml.NewDecoder(io.LimitReader(f, maxAbout))
+	element := ""
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			element = officeNames[t.Name.Local]
+			readStatistics(t, out)
+		case xml.EndElement:
+			element = ""
+		case xml.CharData:
+			if v := officeValue(element, string(t)); v != nil && out["office:"+element] == nil {
+				out["office:"+element] = v
+			}
+		}
+	}
+}
+
+// readStatistics adds the numbers that OpenDocument keeps in attributes.
+func readStatistics(t xml.StartElement, out map[string]any) {
+	if t.Name.Local != "document-statistic" {
+		return
+	}
+	for _, a := range t.Attr {
+		name := map[string]string{"page-count": "pages", "word-count": "words"}[a.Name.Local]
+		if n, err := strconv.ParseInt(a.Value, 10, 64); err == nil && name != "" {
+			out["office:"+name] = n
+		}
+	}
+}
+
+// officeValue is the text of an element as metadata; nil if it says nothing.
+func officeValue(name, text string) any {
+	if text = strings.TrimSpace(text); name == "" || text == "" || len(text) > maxTagText {
+		return nil
+	}
+	switch name {
+	case "created", "modified":
+		if at, err := schema.ParseDate(text); err == nil {
+			return at
+		}
+		return nil
+	case "pages", "slides", "words":
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+		return nil
+	}
+	return text
+}
