@@ -47,7 +47,9 @@ type Route struct {
 
 // router finds the route of an escaped path. Patterns are those of httprouter, ":name" for
 // one segment and "*name" for the rest, but any two may stand side by side: what httprouter
-// would refuse is folded into one entry, and the most specific row that matches wins.
+// would refuse is folded into one entry, and the most specific row that matches wins. The two
+// services fix their addresses, and of their 281 rows httprouter alone refuses 43: a fixed segment
+// beside a parameter (/v1/decks/trashed and /v1/decks/:id), and one parameter under two names.
 type router struct {
 	tree    *httprouter.Router
 	methods []string
