@@ -35,6 +35,7 @@ type Ctx struct {
 	logins []login
 	trace  *Trace
 	depth  int
+	chain  string // the stored chain whose steps run; "": none
 	line   int
 	watch  work.Watch
 
@@ -215,6 +216,14 @@ func (c *Ctx) report(err error) {
 	if err != nil && c.Log != nil {
 		c.Log.Error("after commit", "error", err)
 	}
+}
+
+// ChainName returns the name of the stored chain whose step calls the operation, "" if none does.
+func (c *Ctx) ChainName() string {
+	if c.EntryPoint != Chain {
+		return ""
+	}
+	return c.chain
 }
 
 // Engine returns the engine that runs the call.

@@ -13,16 +13,17 @@ func (p *Plan) Run(c *Ctx, in any) (any, error) {
 	if p.effect != Pure && (c.Tx == nil || p.effect == Writes && !c.Tx.Writable()) {
 		return nil, c.capable(p.def)
 	}
-	entryPoint, height := c.EntryPoint, len(c.logins)
+	entryPoint, height, chain := c.EntryPoint, len(c.logins), c.chain
+	c.chain = ""
 	// Steps of a stored chain are called as from a chain, whoever runs it: rules decide by entry point.
 	if p.trusted {
-		c.EntryPoint = Chain
+		c.EntryPoint, c.chain = Chain, p.def.Name
 	}
 	out, err := p.run(c, in)
 	if len(c.logins) > height {
 		c.restore(height)
 	}
-	c.EntryPoint = entryPoint
+	c.EntryPoint, c.chain = entryPoint, chain
 	if err != nil {
 		// An exit ends this plan only; the chain around it goes on with the result. Rollback, however,
 		// concerns the whole call, whose transaction there is one of.

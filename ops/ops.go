@@ -29,6 +29,7 @@ import (
 	"catena/ops/job"
 	"catena/ops/notification"
 	"catena/ops/oauth"
+	"catena/ops/outside"
 	"catena/ops/pdf"
 	"catena/ops/property"
 	"catena/ops/publish"
@@ -83,6 +84,7 @@ func All(c Config) [][]engine.Op {
 		job.Ops,
 		notification.Ops(c.Notification),
 		oauth.Ops,
+		outside.Ops(c.Outside.Client),
 		pdf.Ops,
 		property.Ops,
 		publish.Ops,

@@ -52,12 +52,13 @@ var imports = map[string][]string{
 	"storage/hold":                   {"storage", "storage/blob", "storage/internal/..."},
 	"storage/importer":               {"storage", "storage/blob"},
 	"storage/maintenance":            {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
-	"storage/owner":                  {"storage", "storage/grant", "storage/directory/record", "storage/outbox", "storage/oauth", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
+	"storage/owner":                  {"storage", "storage/grant", "storage/directory/record", "storage/outbox", "storage/oauth", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/vault", "storage/webhook"},
 	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
 	"storage/search":                 {"storage", "storage/blob", "storage/kv", "storage/query", "storage/schema", "storage/text", "storage/internal/..."},
 	"storage/signin":                 {"storage", "storage/credential", "storage/oauth"},
 	"storage/subscription":           {"storage", "storage/internal/..."},
+	"storage/vault":                  {"storage", "storage/internal/..."},
 	"storage/webhook":                {"storage", "storage/outbox", "storage/internal/..."},
 	"engine/expr":                    {},
 	"engine":                         {"storage", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/failure", "storage/outbox", "engine/pdf", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
@@ -84,7 +85,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/vault", "storage/webhook", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown"},
 	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},

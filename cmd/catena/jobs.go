@@ -21,6 +21,7 @@ import (
 	opsblob "catena/ops/blob"
 	"catena/ops/bulk"
 	"catena/ops/conversion"
+	opsoutside "catena/ops/outside"
 	"catena/storage"
 	"catena/storage/grant"
 	"catena/storage/outbox"
@@ -41,6 +42,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 		maps.Copy(all, a.schedules.Jobs())
 	}
 	maps.Copy(all, a.waiting.Jobs(b.repo))
+	maps.Copy(all, opsoutside.Jobs(b.repo, opsoutside.Config{Client: a.outside.Client, Blobs: func(f storage.Blob) *storage.Blob { return a.blobs.Load(f) }}))
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())

@@ -57,7 +57,7 @@ func New(c Config) (*Client, error) {
 	}
 	e.http = &http.Client{
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if r.Method != http.MethodGet || via[0].Method != http.MethodGet {
+			if r.Context().Value(stayKey{}) != nil || r.Method != http.MethodGet || via[0].Method != http.MethodGet {
 				return http.ErrUseLastResponse
 			}
 			if len(via) > maxHops {
@@ -129,6 +129,29 @@ type Answer struct {
 	URL    *url.URL      // where it came from, after redirections
 	Size   int64         // announced, -1 if unknown
 }
+
+// Request is what is sent to another server.
+type Request struct {
+	Method, URL string
+	Header      http.Header
+	Body        io.Reader // nil: none
+	Size        int64     // bytes of the body; -1: unknown
+	Stay        bool      // a redirection is an answer, also for GET
+}
+
+// Do sends a request. Only those of the method GET follow redirections.
+func (e *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	if r.Stay {
+		ctx = context.WithValue(ctx, stayKey{}, true)
+	}
+	return e.do(ctx, request{r.Method, r.URL, r.Header, r.Body, r.Size})
+}
+
+// stayKey marks in a context that redirections are not followed.
+type stayKey struct{}
+
+// HTTP is the client below, for libraries that make requests of their own.
+func (e *Client) HTTP() *http.Client { return e.http }
 
 // Get fetches what is at an address, following redirections.
 func (e *Client) Get(ctx context.Context, address string) (*Answer, error) {

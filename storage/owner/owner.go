@@ -14,6 +14,7 @@ import (
 	"catena/storage/relation"
 	"catena/storage/subscription"
 	"catena/storage/uisession"
+	"catena/storage/vault"
 	"catena/storage/webhook"
 )
 
@@ -28,5 +29,6 @@ var All = []storage.Owner{
 	relation.Owner,
 	subscription.Owner,
 	uisession.Owner,
+	vault.Owner,
 	webhook.Owner,
 }
