@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/storagetest"
+	"catena/storage/vault"
 )
 
 // TestSealed reads the row of a credential: its secret is not in it, and is of no use once what it is for was changed.
@@ -14,22 +15,20 @@ func TestSealed(t *testing.T) {
 	repo := storagetest.Open(t, nil)
 	const secret = "very secret text"
 	if err := repo.Update(t.Context(), repo.System(), func(tx *storage.Tx) error {
-		if _, err := Put(tx, Credential{Name: "api", Kind: Bearer, URL: "https://a.example/"}, secret); err != nil {
+		if _, err := vault.Put(tx, vault.Credential{Name: "api", Kind: vault.Bearer, URL: "https://a.example/"}, secret); err != nil {
 			return err
 		}
-		row, err := tx.Secret(table).Row("api")
+		row, err := vault.Row(tx, "api")
 		if err != nil {
 			return err
 		}
 		if !strings.Contains(string(row), "https://a.example/") || strings.Contains(string(row), secret) {
 			t.Errorf("the row is %s", row)
 		}
-		w, err := read(tx, "api")
-		if err != nil {
-			return err
+		if got, err := vault.OpenFor(tx, "api", "https://a.example/"); got != secret || err != nil {
+			t.Errorf("for its own address: %q, %v", got, err)
 		}
-		w.URL = "https://b.example/"
-		if got, err := open(tx, &w); !fault.Is(err, fault.Internal) {
+		if got, err := vault.OpenFor(tx, "api", "https://b.example/"); !fault.Is(err, fault.Internal) {
 			t.Errorf("for another address: %q, %v", got, err)
 		}
 		return nil

@@ -38,7 +38,7 @@ func TestCovers(t *testing.T) {
 }
 
 func TestGrants(t *testing.T) {
-	repo := storagetest.Open(t, func(c *storage.Config) { c.Owners = append(c.Owners, vault.Owner) })
+	repo := storagetest.Open(t, nil)
 	system := func(f func(tx *storage.Tx) error) {
 		t.Helper()
 		if err := repo.Update(t.Context(), repo.System(), f); err != nil {
