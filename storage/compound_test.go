@@ -257,7 +257,7 @@ func TestIndexIsBuiltInTheBackground(t *testing.T) {
 	})
 }
 
-// TestSlowQueriesAreLogged: a refused query is in the log once, by its shape and with the index that it needs.
+// TestSlowQueriesAreLogged: a refused query is in the log once, by its shape and with the index that it needs, and counted.
 func TestSlowQueriesAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) {
@@ -277,5 +277,8 @@ func TestSlowQueriesAreLogged(t *testing.T) {
 	const advice = `advice="declare on type Item: indexes: [[item:note]]"`
 	if got := log.String(); strings.Count(got, want) != 1 || !strings.Contains(got, advice) {
 		t.Errorf("the log:\n%s\nwant once %s and %s", got, want, advice)
+	}
+	if all := search.Slowest(w.Repo); len(all) != 1 || all[0].Shape != "FROM Item WHERE item:note =" || all[0].Count != 2 || all[0].Refused != 2 || all[0].Rows <= 20 || !strings.Contains(advice, all[0].Advice) {
+		t.Errorf("got %+v", all)
 	}
 }

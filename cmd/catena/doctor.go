@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/blob/bucket"
 	"catena/storage/disk"
+	"catena/storage/search"
 )
 
 // What a finding may be.
@@ -120,7 +122,7 @@ func (d *doctor) examine(ctx context.Context) []finding {
 	if d.metricsAddr != "" {
 		all = append(all, d.address(ctx, "metrics-addr", d.metricsAddr))
 	}
-	return append(all, d.post(ctx), d.copies(ctx))
+	return append(all, d.post(ctx), d.copies(ctx), d.queries())
 }
 
 func (d *doctor) settings(ctx context.Context) finding {
@@ -335,6 +337,75 @@ func (d *doctor) copies(ctx context.Context) finding {
 	f := finding{name, fine, "the newest is of " + last.Format(time.RFC3339) + ", " + humanize.RelTime(last, d.now, "ago", "ahead"), ""}
 	if d.backups.status(d.now) != nil {
 		f.State, f.Advice = warning, "look into the log why none was made since, or start the server"
+	}
+	return f
+}
+
+// slowFile is where the server writes its slow queries, in the data directory.
+const slowFile = "slow-queries.json"
+
+// noteSlow writes the slow queries since the start to a file, once a minute if there are new ones, and at the end.
+func (a *app) noteSlow(ctx context.Context) error {
+	path, written := filepath.Join(a.dir, slowFile), 0
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // those of the run before
+	}
+	t := time.NewTicker(time.Minute)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		all, count := search.Slowest(a.repo), 0
+		for _, q := range all {
+			count += q.Count
+		}
+		if count != written {
+			b, err := json.Marshal(all)
+			if err == nil {
+				err = os.WriteFile(path, b, 0o600)
+			}
+			if err != nil {
+				return err
+			}
+			written = count
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// shownQueries is how many slow queries the doctor names.
+const shownQueries = 3
+
+// queries reads which queries of the server were slow.
+func (d *doctor) queries() finding {
+	const name = "queries"
+	b, err := os.ReadFile(filepath.Join(d.data, slowFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return finding{name, fine, "none is known to be slow", ""}
+	}
+	var all []search.SlowQuery
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		return finding{name, warning, err.Error(), "nothing: the server writes the file again"}
+	}
+	f := finding{name, warning, fmt.Sprintf("slow or refused: %d kinds of query", len(all)), "ask Repository.Explain what they read"}
+	var advice []string
+	for i, q := range all {
+		if q.Advice != "" && !slices.Contains(advice, q.Advice) {
+			advice = append(advice, q.Advice)
+		}
+		if i < shownQueries {
+			f.Text += fmt.Sprintf("\n%d times, up to %s: %s", q.Count, q.Longest.Round(time.Millisecond), q.Shape)
+		}
+	}
+	if len(advice) > 0 {
+		f.Advice = strings.Join(advice[:min(len(advice), shownQueries)], "; ")
 	}
 	return f
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +13,9 @@ import (
 	"time"
 
 	"catena/engine/mail/mailtest"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // examined runs the doctor and returns what it finds, by name.
@@ -117,6 +122,35 @@ func TestDoctor(t *testing.T) {
 	}
 	basic[1] = filepath.Join(data, "store", "STATE")
 	if f := examined(t, 1, basic...)["data directory"]; f.State != failed || !strings.Contains(f.Text, "is no folder") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestDoctorNamesSlowQueries has a server refuse a query, and the doctor say which index it needs.
+func TestDoctorNamesSlowQueries(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	g := &global{data: data, logLevel: "error", logFormat: "text"}
+	o := openOptions{adminPassword: adminPassword}
+	o.limits.storage.ScanRows = 1
+	a, err := g.openWith(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = a.repo.View(t.Context(), a.repo.System(), func(tx *storage.Tx) error {
+		_, err := search.Query(tx, "SELECT * FROM Document WHERE dc:rights = 'x' ORDER BY dc:format", search.Options{})
+		return err
+	})
+	if !fault.Is(err, fault.Limit) {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := errors.Join(a.noteSlow(ctx), a.close()); err != nil {
+		t.Fatal(err)
+	}
+	f := examined(t, 0, "--data", data, "--chromium", "off", "--addr", "127.0.0.1:0")["queries"]
+	if f.State != warning || !strings.Contains(f.Text, "slow or refused: 1 kinds of query\n1 times, up to ") || !strings.HasSuffix(f.Text, "FROM Document WHERE dc:rights = ORDER BY dc:format") || f.Advice != "declare on type Document: indexes: [[dc:rights, dc:format]]" {
 		t.Errorf("%+v", f)
 	}
 }

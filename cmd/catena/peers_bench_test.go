@@ -317,8 +317,8 @@ type launched struct {
 	pid  int
 }
 
-// search asks for a page of 50 items.
-func search(query, count string) func(int) []byte {
+// pageOf asks for a page of 50 items.
+func pageOf(query, count string) func(int) []byte {
 	q := url.Values{"query": {query}, "pageSize": {"50"}, "countLimit": {count}}
 	raw := getRaw("/api/v1/search/execute?" + q.Encode())
 	return func(int) []byte { return raw }
@@ -383,9 +383,9 @@ func (x *peers) works() []peerWork {
 	create := numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody)
 	pocketCreate := x.pocketAsked("POST", "items/records", item)
 	return []peerWork{
-		{name: "page, three conditions", floor: page, own: search(filtered, "-1"), peer: x.pocketPage(wanted, "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
-		{name: "page, three conditions, total", floor: page, own: search(filtered, "1000"), peer: x.pocketPage(wanted, "-rank", true), goals: "0.8 / 0.7, 15 / 15"},
-		{name: "page by rank", floor: page, own: search("SELECT * FROM Item ORDER BY item:rank DESC", "-1"), peer: x.pocketPage("", "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
+		{name: "page, three conditions", floor: page, own: pageOf(filtered, "-1"), peer: x.pocketPage(wanted, "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
+		{name: "page, three conditions, total", floor: page, own: pageOf(filtered, "1000"), peer: x.pocketPage(wanted, "-rank", true), goals: "0.8 / 0.7, 15 / 15"},
+		{name: "page by rank", floor: page, own: pageOf("SELECT * FROM Item ORDER BY item:rank DESC", "-1"), peer: x.pocketPage("", "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
 		{name: "chain, unnamed document", floor: post("/chain", `{"input":"x","store":true}`), own: post("/api/v1/automation/Bench.Unnamed", `{"input":"x","params":{}}`), peer: pocketCreate, goals: "0.7 / 0.5, 5 / 5"},
 		{name: "get by path", floor: x.floorCopied, own: func(i int) []byte {
 			return getRaw(fmt.Sprintf("/api/v1/path/default-domain/workspaces/bench/i%d", spread(i, x.items)))

@@ -23,6 +23,7 @@ func Ops(providers *Providers) []engine.Op {
 		resultSetPageProvider(providers),
 		resultSetQuery,
 		saveSession,
+		slowQueries,
 		verify,
 	}
 }

@@ -1,16 +1,18 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"catena/storage"
 	"catena/storage/query"
 )
 
-// Slow queries are counted by shape, which is the query without its values, and written to the log with the index that
-// would make them cheap.
+// Slow queries are counted by shape, which is the query without its values, for administrators, and written to the log with
+// the index that would make them cheap.
 const (
 	slowAfter  = 500 * time.Millisecond
 	slowEvery  = 10 * time.Minute // between messages about one shape
@@ -20,43 +22,83 @@ const (
 // slowQueries are the slow queries since the start, by shape.
 type slowQueries struct {
 	mu      sync.Mutex
-	byShape map[string]slowQuery
+	byShape map[string]*slowQuery
 }
 
 type slowQuery struct {
-	count  int
+	SlowQuery
 	logged time.Time
 }
 
-// add counts a slow query and reports whether it is time to log its shape.
-func (s *slowQueries) add(shape string, now time.Time) (count int, log bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.byShape[shape]; s.byShape == nil || !known && len(s.byShape) >= slowShapes {
-		s.byShape = map[string]slowQuery{}
-	}
-	q := s.byShape[shape]
-	q.count++
-	if log = now.Sub(q.logged) >= slowEvery; log {
-		q.logged = now
-	}
-	s.byShape[shape] = q
-	return q.count, log
+// SlowQuery is what is known of the queries of one shape that were slow or refused since the server started.
+type SlowQuery struct {
+	Shape   string // the query without its values
+	Count   int
+	Refused int           // so many of them
+	Longest time.Duration // and what it read:
+	Rows    int
+	Docs    int
+	Last    time.Time
+	Advice  string // the declaration that would make it cheap, "" if there is none
 }
 
-// noteSlow logs the query if it was slow or refused.
+// add counts a slow query and reports whether it is time to log its shape.
+func (s *slowQueries) add(one SlowQuery) (count int, log bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.byShape[one.Shape]
+	if s.byShape == nil || q == nil && len(s.byShape) >= slowShapes {
+		s.byShape = map[string]*slowQuery{}
+	}
+	if q == nil {
+		q = &slowQuery{SlowQuery: SlowQuery{Shape: one.Shape}}
+		s.byShape[one.Shape] = q
+	}
+	q.Count, q.Refused, q.Last = q.Count+1, q.Refused+one.Refused, one.Last
+	if one.Advice != "" {
+		q.Advice = one.Advice
+	}
+	if one.Longest >= q.Longest {
+		q.Longest, q.Rows, q.Docs = one.Longest, one.Rows, one.Docs
+	}
+	if log = one.Last.Sub(q.logged) >= slowEvery; log {
+		q.logged = one.Last
+	}
+	return q.Count, log
+}
+
+// Slowest returns the shapes of queries that were slow or refused since the server started, those first that took longest
+// altogether. Who gets to see that has to pass MayExplain.
+func Slowest(r *storage.Repo) []SlowQuery {
+	s := &stateOf(r).slow
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]SlowQuery, 0, len(s.byShape))
+	for _, q := range s.byShape {
+		out = append(out, q.SlowQuery)
+	}
+	slices.SortFunc(out, func(a, b SlowQuery) int {
+		return cmp.Or(cmp.Compare(time.Duration(b.Count)*b.Longest, time.Duration(a.Count)*a.Longest), strings.Compare(a.Shape, b.Shape))
+	})
+	return out
+}
+
+// noteSlow counts and logs the query if it was slow or refused.
 func (w *execution) noteSlow(took time.Duration, refused bool) {
 	if took < slowAfter && !refused {
 		return
 	}
-	shape := w.p.shape()
-	count, log := w.t.slow.add(shape, time.Now())
+	one := SlowQuery{Shape: w.p.shape(), Longest: took, Rows: w.t.spent.rows, Docs: w.t.spent.docs, Last: time.Now(), Advice: w.advice(refused)}
+	if refused {
+		one.Refused = 1
+	}
+	count, log := w.t.slow.add(one)
 	if !log {
 		return
 	}
-	args := []any{"query", shape, "took", took.Round(time.Millisecond), "rows", w.t.spent.rows, "documents", w.t.spent.docs, "count", count, "refused", refused}
-	if advice := w.advice(refused); advice != "" {
-		args = append(args, "advice", advice)
+	args := []any{"query", one.Shape, "took", took.Round(time.Millisecond), "rows", one.Rows, "documents", one.Docs, "count", count, "refused", refused}
+	if one.Advice != "" {
+		args = append(args, "advice", one.Advice)
 	}
 	w.t.Repo().Log().Warn("slow query", args...)
 }

@@ -65,10 +65,30 @@
     byId("older").onclick = tried(() => find(answer.before));
   };
 
+  const slow = (query) => make("tr", {},
+    make("td", {}, make("code", {}, query.query), query.refused ? make("span", { class: "tag bad" }, `refused ${query.refused} times`) : null),
+    make("td", {}, query.count),
+    make("td", { title: query.last }, `${(query.longest / 1000).toFixed(1)} s`),
+    make("td", {}, `${query.rows} rows, ${query.documents} documents`),
+    make("td", {}, query.advice ? make("code", {}, query.advice) : ""));
+
+  // Only administrators may see queries.
+  const queries = async () => {
+    let all = [];
+    try {
+      all = await run("Repository.SlowQueries");
+    } catch (error) {
+      if (error.status !== 403) throw error;
+    }
+    byId("queries").replaceChildren(...all.map(slow));
+    byId("slow").hidden = !all.length;
+  };
+
   const show = async () => {
     const { answer } = await call("GET", at);
     byId("running").replaceChildren(...(answer.entries.length ? answer.entries.map(running) : none(6, "No running calls.")));
     await find();
+    await queries();
   };
   byId("find").addEventListener("submit", tried(() => find()));
   byId("again").addEventListener("click", tried(show));
