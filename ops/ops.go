@@ -23,6 +23,7 @@ import (
 	"catena/ops/context"
 	"catena/ops/control"
 	"catena/ops/conversion"
+	"catena/ops/data"
 	"catena/ops/directory"
 	"catena/ops/document"
 	"catena/ops/drive"
@@ -78,6 +79,7 @@ func All(c Config) [][]engine.Op {
 		context.Ops,
 		control.Ops,
 		conversion.Ops,
+		data.Ops,
 		directory.Ops,
 		document.Ops,
 		drive.Ops(c.Drive),
