@@ -13,11 +13,13 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/trace"
 )
 
 // client speaks the REST interface, to a running server or to a handler in this
 // process that has the data directory open: verbs need not know which.
 type client struct {
+	trace  trace.Trace // that the calls belong to; zero: each has its own
 	base   string
 	http   *http.Client
 	sign   func(*http.Request)
@@ -142,6 +144,9 @@ func (c *client) request(ctx context.Context, method, path, contentType string, 
 		req.Header.Set("Content-Type", contentType)
 	}
 	req.Header.Set("X-NXproperties", "*")
+	if c.trace.ID != "" {
+		req.Header.Set("Traceparent", c.trace.Parent())
+	}
 	c.sign(req)
 	return req, nil
 }

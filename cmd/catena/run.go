@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"catena/storage/trace"
 )
 
 func runCmd(g *global) *cobra.Command {
@@ -100,6 +102,9 @@ func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
 			return usage{err}
 		}
 	}
+	if r.trace && !r.dry { // the answer of a call that fails does not tell the id of its trace
+		c.trace = trace.New()
+	}
 	var resp *http.Response
 	if len(r.files) == 0 {
 		resp, err = c.run(ctx, op)
@@ -107,6 +112,9 @@ func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
 		resp, err = c.upload(ctx, op, r.files)
 	}
 	if err != nil {
+		if c.trace.ID != "" {
+			_ = r.printTrace(ctx, c, c.trace.ID) // there is none of a call that did not begin
+		}
 		return err
 	}
 	defer resp.Body.Close()
@@ -127,6 +135,7 @@ type step struct {
 	Op       string        `json:"op"`
 	Input    string        `json:"input"`
 	Output   string        `json:"output"`
+	Error    string        `json:"error"`
 	Line     int           `json:"line"`
 	Duration time.Duration `json:"duration"`
 	Steps    []step        `json:"steps"`
@@ -152,7 +161,11 @@ func (s step) print(w io.Writer, depth int) {
 	if s.Line > 0 {
 		line = fmt.Sprintf(" line %d", s.Line)
 	}
-	fmt.Fprintf(w, "%s%s%s: %s → %s (%s)\n", strings.Repeat("  ", depth), s.Op, line, cmp.Or(s.Input, "void"), cmp.Or(s.Output, "void"), s.Duration.Round(time.Microsecond))
+	out := cmp.Or(s.Output, "void")
+	if s.Error != "" {
+		out = "failed: " + s.Error
+	}
+	fmt.Fprintf(w, "%s%s%s: %s → %s (%s)\n", strings.Repeat("  ", depth), s.Op, line, cmp.Or(s.Input, "void"), out, s.Duration.Round(time.Microsecond))
 	for _, inner := range s.Steps {
 		inner.print(w, depth+1)
 	}
