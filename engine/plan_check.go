@@ -16,10 +16,11 @@ import (
 )
 
 // offeredNames are what expressions read besides parameters and variables: see Ctx.offered, and what a handler of an
-// error and the chain of a listener find.
+// error, the chain of a listener and that of a workflow find.
 var offeredNames = []string{
 	"This", "input", "Document", "currentDocument", "Documents", "Context", "ctx", "ChainParameters", "CurrentUser", "currentUser",
 	"CurrentDate", "Fn", "Session", "Env", "Event", "Exception", "exceptionName", "exceptionOperation",
+	"NodeVariables", "WorkflowVariables",
 }
 
 // scope is what the expressions of a step may read.
