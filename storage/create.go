@@ -19,6 +19,8 @@ func (t *Tx) NewDoc(typeName string) (*Doc, error) {
 		d.state = typ.LifeCycle.Initial
 	}
 	d.blocks = t.repo.emptyBlocks(typ, nil)
+	// Defaults are set like values of the caller, so they are stored: a later change of the declaration does
+	// not change documents that exist.
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		for j, f := range b.shape.Fields {
@@ -49,9 +51,12 @@ func (t *Tx) target(parent *Doc) (*Folder, error) {
 	if !t.granted(f.acl, f.up, permAddChildren) {
 		return nil, fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", permAddChildren, t.as.Name)
 	}
+	// A version never changes, and a proxy shows the children of nobody: what is below would not be found
+	// from either.
 	if f.flags&(layout.Version|layout.Proxy) != 0 {
 		return nil, fault.Conflict.Errorf("document %s: a version or proxy cannot have children", parent.ID())
 	}
+	// The depth bounds what every permission check and every move has to walk.
 	if f.depth >= t.repo.limits.PathDepth {
 		return nil, fault.Limit.Errorf("document %s: %d levels deep, limit %d", parent.ID(), f.depth+1, t.repo.limits.PathDepth)
 	}
@@ -75,8 +80,8 @@ func (t *Tx) Create(parent *Doc, typeName, name string, p Props) (*Doc, error) {
 	return d, t.add(d, up, name, SaveOptions{})
 }
 
-// Add makes a document that Blank returned one below parent, with the properties set on it meanwhile. It is
-// named as Create does; the options are what the audit record says and what is done about versions.
+// Add creates a document that NewDoc has returned below parent, with the properties set on it meanwhile. It
+// is named as Create does; the options are what the audit record says and what is done about versions.
 func (t *Tx) Add(parent, d *Doc, name string, o SaveOptions) error {
 	up, err := t.target(parent)
 	if err != nil {
@@ -88,6 +93,9 @@ func (t *Tx) Add(parent, d *Doc, name string, o SaveOptions) error {
 	return t.add(d, up, name, o)
 }
 
+// add creates a document in this order: identity first, so that listeners of aboutToCreate see it; then the
+// listeners, which may still change properties; then the dates and contributors; then the checks, on what is
+// to be stored.
 func (t *Tx) add(d *Doc, up *Folder, name string, o SaveOptions) error {
 	if err := t.setNode(d, up, name); err != nil {
 		return err
@@ -118,9 +126,9 @@ func (t *Tx) setNode(d *Doc, up *Folder, name string) (err error) {
 	return nil
 }
 
-// timedID returns a UUID that begins with the time. Rows of documents made together then
-// lie together: the store sorts, merges and reads fewer of its blocks than with random
-// ones. It is no secret.
+// timedID returns a UUID that begins with the time (version 7). Rows of documents that are created together
+// then lie together: the store sorts, merges and reads fewer of its blocks than with random ones. Such an
+// identifier can be guessed, so it must not serve as a secret.
 func timedID() string {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -140,6 +148,7 @@ func (t *Tx) newDocID() (layout.ID, error) {
 
 // insert writes a document that is new.
 func (t *Tx) insert(d *Doc, kind string, e Event) error {
+	// All fields are checked, also those nobody has set: required ones may be missing.
 	if err := d.validate(func(*block, int) bool { return true }); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The subtree would be cut off from the root.
 	if up.within(cur.id) {
 		return nil, fault.Conflict.Errorf("document %s: cannot move a node under itself", cur.Path())
 	}
@@ -30,6 +31,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 	if name, err = t.repo.cleanName(name); err != nil {
 		return nil, err
 	}
+	// Nothing changes, so there is no event and no new epoch of the tree.
 	if up.id == cur.parent && name == cur.name {
 		return t.finish(d, cur), nil
 	}
@@ -40,6 +42,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 	if cur.name, err = t.freeName(up.id, name); err != nil {
 		return nil, err
 	}
+	// In another folder it comes last; renamed in its own, it keeps its position.
 	if up.id != cur.parent {
 		cur.position = t.position()
 	}
@@ -73,8 +76,9 @@ func (t *Tx) mayLeave(d *Doc) error {
 	return nil
 }
 
-// Copy makes a copy of d, and of everything below it that may be read, below target; an empty name keeps
-// the name. States and access lists are copied, locks and versions are not.
+// Copy makes a copy of d, and of everything below it that may be read, below target; an empty name keeps the
+// name. States and access lists are copied, locks and versions are not. What may not be read is left out
+// without an error, as the caller must not learn that it exists.
 func (t *Tx) Copy(d, target *Doc, name string) (*Doc, error) {
 	src, err := t.Reload(d)
 	if err != nil {
@@ -124,9 +128,11 @@ func (t *Tx) copyBelow(src, made *Doc) error {
 			if err != nil {
 				return err
 			}
+			// The copy may have been made within the tree that is copied.
 			if child.id == made.id {
 				continue
 			}
+			// All copies are written by one transaction, which must fit into memory and into the log.
 			if copies++; copies > t.repo.limits.TreeCopy {
 				return fault.Limit.Errorf("document %s: more than %d documents to copy", src.Path(), t.repo.limits.TreeCopy)
 			}
@@ -209,7 +215,8 @@ func (t *Tx) ownGrants(d *Doc) error {
 	return t.indexGrantees(d.id, nil, lists, d.acl)
 }
 
-// positionGap is how far children that are numbered anew are apart.
+// positionGap is how far children that are numbered anew are apart. Each insertion at one spot halves the
+// gap, so about twenty fit before the children have to be numbered again.
 const positionGap = 1 << 20
 
 // orderable is the facet of folders whose children have an order of their own.
@@ -241,6 +248,7 @@ func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 		if position, err = t.positionBefore(cur.parent, before.id); err != nil {
 			return nil, err
 		}
+		// The document is read again, since its own row may have been written with a new number.
 		if cur, err = t.load(cur.id); err != nil { // it may have been numbered anew
 			return nil, err
 		}

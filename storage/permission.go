@@ -91,7 +91,8 @@ func (p permission) String() string {
 	return "Everything"
 }
 
-// verdict is what one access list decides for one principal, while from <= now < until.
+// verdict is what one access list decides for one principal, while from <= now < until (milliseconds). The
+// period ends when the next entry begins or ends, so a cached verdict needs no timer.
 type verdict struct {
 	grant, deny permission
 	from, until int64
@@ -108,7 +109,9 @@ type rights struct {
 	verdicts map[layout.ListID]verdict
 }
 
-// accessCache keeps verdicts and the content of access lists, which never change under an id.
+// accessCache keeps verdicts and the content of access lists, which never change under an id: the id is a
+// hash of the content. So nothing has to be invalidated here when permissions change; documents then refer to
+// another list.
 type accessCache struct {
 	mu     sync.RWMutex
 	rights map[string]*rights
@@ -182,6 +185,8 @@ func (r *rights) verdict(lists []ACL, now time.Time) verdict {
 			if e.Status(now) != effective {
 				continue
 			}
+			// The first entry that names a permission decides about it; a later one only adds what is
+			// undecided.
 			fresh := permissions[e.Permission] &^ (v.grant | v.deny)
 			if e.Granted {
 				v.grant |= fresh
@@ -210,6 +215,7 @@ func (t *Tx) verdict(id layout.ListID) verdict {
 		} else {
 			t.Fail(err)
 		}
+		// Whatever the reason, an access list that cannot be read grants nothing.
 		return verdict{deny: everything}
 	}
 	v = r.verdict(lists, t.now)
@@ -222,8 +228,8 @@ func (t *Tx) verdict(id layout.ListID) verdict {
 	return v
 }
 
-// granted walks from a document's own access list up: the first list that decides about the
-// permission does.
+// granted walks from a document's own access list up: the first list that decides about the permission does.
+// Without any decision the answer is no.
 func (t *Tx) granted(own layout.ListID, up *Folder, p permission) bool {
 	if t.rights.admin {
 		return true

@@ -47,6 +47,7 @@ func (t *Tx) visible(id layout.ID, ref Ref) (*Doc, error) {
 			return nil, err
 		}
 	}
+	// Both cases give the same error with the same text.
 	if d == nil || !t.can(d, permRead) {
 		return nil, notFound(ref)
 	}
@@ -58,6 +59,7 @@ func (t *Tx) DocFrom(base *Doc, ref Ref) (*Doc, error) {
 	if base == nil || !strings.HasPrefix(string(ref), ".") {
 		return t.Doc(ref)
 	}
+	// The path is looked up again: base may have been moved since it was read.
 	at, err := t.Path(base)
 	if err != nil {
 		return nil, err
@@ -123,6 +125,7 @@ const maxAbove = 1000
 // lineage returns a folder and those above it. A transaction that only reads asks the store once for
 // each: the documents of a list are mostly in the same folders.
 func (t *Tx) lineage(up *Folder) (Docs, error) {
+	// A list of documents from many folders would otherwise keep the rows of all of them in memory.
 	if t.above == nil || len(t.above)+up.depth >= maxAbove {
 		t.above = map[layout.ID][2][]byte{}
 	}
@@ -141,6 +144,7 @@ func (t *Tx) lineage(up *Folder) (Docs, error) {
 		rows, known := t.above[f.id]
 		if !known {
 			rows, found = [2][]byte(found), found[2:]
+			// A writing transaction may change the rows itself, so it reads them each time.
 			if !t.kv.Writable() {
 				t.above[f.id] = rows
 			}
@@ -235,7 +239,8 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 	}
 }
 
-// EachChild walks the readable children of d in order.
+// EachChild walks the readable children of d in order. The ids are read first and the documents in pieces
+// behind them, so that the caller may change or delete children during the walk.
 func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 	return func(yield func(*Doc, error) bool) {
 		var ids []layout.ID
@@ -247,6 +252,7 @@ func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 			ids = append(ids, c.id)
 		}
 		for len(ids) > 0 {
+			// One round trip for a hundred documents, which matters on a remote store.
 			n := min(len(ids), 100)
 			docs, err := t.loadMany(ids[:n])
 			if err != nil {
@@ -279,9 +285,13 @@ func (t *Tx) HasChildren(d *Doc, folderish bool) (bool, error) {
 // descendChunk is how many children are read at once on the way down a tree.
 const descendChunk = 100
 
-// Descend returns some of the documents below top that may be read, those above before those below them: what take
-// accepts, until there are as many as wanted. Only what it lets the walk enter is gone into. After is where the
-// part before ended; next, where this one has, is "" once nothing follows. What moves meanwhile may be left out.
+// Descend returns some of the documents below top that may be read, those above before those below them: what
+// take accepts, until there are as many as wanted. Only what it lets the walk enter is gone into. After is
+// where the part before ended; next, where this one has, is "" once nothing follows. What moves meanwhile may
+// be left out.
+//
+// The cursor holds the positions of all folders on the way, so that the walk can be continued in another
+// transaction without remembering anything in between.
 func Descend(t *Tx, top *Doc, after string, want int, take func(*Doc) (taken, enter bool, err error)) (docs Docs, next string, err error) {
 	at, err := base64.RawURLEncoding.DecodeString(after)
 	if err != nil || len(at)%childAt != 0 {
@@ -356,6 +366,7 @@ func (w *descent) chunk(d *Doc, after []byte) (rows []childRow, err error) {
 			break
 		}
 	}
+	// Rows are counted, not results: a filter that accepts nothing must end as well.
 	if w.seen += len(rows); w.seen > w.t.repo.limits.ScanRows {
 		return nil, fault.Limit.Errorf("documents below %s: more than %d read", d.ID(), w.t.repo.limits.ScanRows)
 	}
@@ -385,6 +396,7 @@ func (w *descent) visit(d *Doc, at []byte) (done bool, err error) {
 func (w *descent) again(folder *Doc, at, after []byte) (done bool, err error) {
 	_, id := layout.PositionAndID(at)
 	d, err := w.t.load(id)
+	// The document has gone or moved since; the walk continues with its next sibling.
 	if err != nil || d == nil || d.parent != folder.id || !w.t.can(d, permRead) {
 		return true, err
 	}

@@ -36,6 +36,7 @@ func (t *Tx) Delete(d *Doc) error {
 		return err
 	}
 	t.changed(Change{Kind: "delete"}, cur)
+	// The events come after the rows are gone: a listener that looks for the document must not find it.
 	for _, gone := range docs {
 		if err := t.fire(Event{Name: removedEvents[gone.variant()], Doc: gone}); err != nil {
 			return err
@@ -170,12 +171,14 @@ func (t *Tx) erase(d *Doc) error {
 	if err := t.reindex(d, nil); err != nil {
 		return fault.Wrap(err, "document %s", d.ID())
 	}
+	// The path is computed while the folders above are known; listeners and the audit log still need it.
 	d.Path()
 	d.erased = true
 	return nil
 }
 
-// closed is the access list of a tomb: what is below it is for administrators.
+// closed is the access list of a tomb: what is below it is for administrators. A tomb takes the position of a
+// document that is gone and whose versions are still shown by a proxy.
 var closed = []ACL{{Name: "local", Entries: []ACE{{User: Everyone, Permission: "Everything"}}}}
 
 // fewVersions is the number of versions that go with their live document at once. More of
@@ -200,6 +203,7 @@ func (t *Tx) deleteVersion(d *Doc) error {
 		return err
 	}
 	base := live != nil && live.target == v.id
+	// The live document equals this version; without it nobody could go back to that state.
 	if base && live.checkedIn && !t.rights.admin {
 		return fault.Conflict.Errorf("document %s: is the base version of %s", v.ID(), live.Path())
 	}

@@ -10,7 +10,8 @@
 // committed with the change or not at all.
 //
 // Permissions are checked here and nowhere above: whatever reads a document through a Tx gets it only if its
-// principal may read it. What the server does on its own behalf runs as the system (Repo.System, Tx.As).
+// principal may read it, and to everybody else it does not exist. What the server does on its own behalf runs
+// as the system (Repo.System, Tx.As).
 //
 // Caches of documents' positions and of permissions hold for an epoch of the tree. A transaction that moves,
 // renames or protects a folder begins a new epoch when it is committed, and uses no cache itself.

@@ -56,6 +56,8 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 		}
 		return t.saved(d, now), nil
 	}
+	// The changes are applied to the document as it is now, not as the caller has read it: two callers who
+	// change different properties both succeed. A caller who wants otherwise gives the change token.
 	cur, err := t.edit(d, permWriteProperties)
 	if err != nil {
 		return nil, err
@@ -65,6 +67,7 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	}
 	before := cur.clone()
 	changed := cur.adopt(d)
+	// Setting a property to the value that it has is no change: no event, no date, no version.
 	if len(changed) == 0 {
 		d = t.saved(d, cur)
 		if o.Versioning == AutoVersion {
@@ -104,6 +107,7 @@ func (t *Tx) store(before, cur *Doc, o SaveOptions) error {
 	if !o.Quiet {
 		t.touch(cur, false)
 		cur.user++
+		// The first change after a check-in makes the document differ from its version.
 		if cur.checkedIn {
 			if err := t.leaveVersion(cur); err != nil {
 				return err
@@ -119,6 +123,9 @@ func (t *Tx) versionBefore(before, cur, d *Doc, o SaveOptions) (*Doc, *Doc, erro
 	if o.Quiet || o.Versioning == NoVersion || before.checkedIn {
 		return before, cur, nil
 	}
+	// The version must hold the state before the change, which by now exists only in memory. It is archived
+	// from a copy, and the change is applied to the result once more, because archiving has raised the
+	// version number.
 	was := before.clone()
 	if err := t.autoVersion(was, schema.Before); err != nil || !was.checkedIn {
 		return before, cur, err
@@ -163,6 +170,8 @@ func (d *Doc) adopt(other *Doc) (changed []string) {
 			if b == nil {
 				continue
 			}
+			// The value is set to find out whether it differs in its stored form, and taken back if not: 5
+			// and 5.0 are equal there.
 			old := b.values()[at]
 			b.set(at, v)
 			if b.changed(at) {
@@ -175,7 +184,8 @@ func (d *Doc) adopt(other *Doc) (changed []string) {
 	return changed
 }
 
-// sameToken compares the second numbers of change tokens, which count what people changed.
+// sameToken compares the second numbers of change tokens, which count what people changed. The first number
+// also counts changes by the server, such as a lock, which are no reason to refuse a user's change.
 func sameToken(a, b string) bool {
 	return a[strings.LastIndexByte(a, '-')+1:] == b[strings.LastIndexByte(b, '-')+1:]
 }

@@ -16,7 +16,8 @@ type Folder struct {
 	up    *Folder // nil for the root
 	path  string
 	depth int
-	acls  []layout.ListID // the access lists that hold here, nearest first
+	// Every permission check walks this list, so it is computed once for each folder instead of following up.
+	acls []layout.ListID // the access lists that hold here, nearest first
 }
 
 // ID returns the document's identifier.
@@ -65,6 +66,7 @@ func (c *treeCache) at(path string) *Folder {
 func (c *treeCache) put(f *Folder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// Clearing is simpler than an order of use, and the tree is read again in a short time.
 	if len(c.byID) >= maxCachedFolders {
 		clear(c.byID)
 		clear(c.paths)
@@ -80,12 +82,16 @@ func (t *Tx) folderCache() (*treeCache, error) {
 	if t.cache != nil || t.placing {
 		return t.cache, nil
 	}
+	// Peek reads without recording a dependency: the epoch changes with every move anywhere, and a writer
+	// that only uses some folders must not conflict with it. guard records those it uses.
 	epoch, err := t.kv.Peek(epochKey)
 	if err != nil {
 		return nil, err
 	}
 	cur := t.repo.tree.Load()
 	if cur == nil || cur.epoch != string(epoch) {
+		// A transaction that began before the current epoch gets a cache of its own, or it would put old
+		// positions into the shared one.
 		older := cur != nil && t.kv.Version() < cur.version
 		cur = newTreeCache(string(epoch), t.kv.Version())
 		if !older {
@@ -124,6 +130,8 @@ func (t *Tx) invalidate() error {
 		return nil
 	}
 	t.invalidated = true
+	// A random value rather than a counter: two transactions can set it without reading it, so they do not
+	// conflict.
 	epoch := make([]byte, 12)
 	rand.Read(epoch)
 	return t.kv.Set(epochKey, epoch)
@@ -168,6 +176,7 @@ func (t *Tx) folderAt(id layout.ID, steps int) (*Folder, error) {
 	if err != nil || f == nil {
 		return nil, err
 	}
+	// What the transaction has written itself must not get into a cache that others see before the commit.
 	if written, _ := t.kv.Size(); cache != nil && written == 0 && f.flags&layout.Folder != 0 {
 		cache.put(f)
 		if !t.kv.Writable() {
@@ -184,6 +193,7 @@ func (t *Tx) readFolder(id layout.ID, steps int) (*Folder, error) {
 	if err != nil || n == nil {
 		return nil, err
 	}
+	// Only damage can make a circle; without the bound it would be an endless loop.
 	if steps > deepest {
 		return nil, fault.Internal.Errorf("tree: document %s is not below the root", id)
 	}
@@ -310,6 +320,8 @@ func (t *Tx) resolve(path string) (layout.ID, error) {
 		return layout.None, err
 	}
 	at, names := t.repo.root, path
+	// Mostly the folder of a path is in the cache, if not the document itself, so one row is read instead of
+	// one for each name in the path.
 	if cut := strings.LastIndexByte(path, '/'); cache != nil && cut >= 0 {
 		f, below := cache.at(path), ""
 		if f == nil {

@@ -76,6 +76,8 @@ func (t *Tx) CheckIn(d *Doc, major bool, comment string) (*Doc, error) {
 	if cur.id == t.repo.root {
 		return nil, fault.Conflict.Errorf("document /: cannot have versions")
 	}
+	// The last version already holds this state; another one would have the same content under another
+	// number.
 	if cur.checkedIn {
 		t.finish(d, cur)
 		return nil, nil
@@ -107,8 +109,10 @@ func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
 	if v.id, err = t.newDocID(); err != nil {
 		return nil, err
 	}
+	// With the live document as parent, a version is readable exactly as long as that is.
 	v.node = node{parent: cur.id, position: t.position(), flags: layout.Version | cur.facetFlags(), name: cur.name}
 	v.up, v.parentPath, v.idText, v.path, v.saved = up, "", "", "", true
+	// A version has no lock, no change token and no target of its own.
 	v.series, v.target, v.checkedIn, v.proxied, v.archived = cur.id, layout.None, true, false, t.now
 	v.lockOwner, v.system, v.user = "", 0, 0
 	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putNode, t.reindex} {
@@ -189,6 +193,7 @@ func (t *Tx) Versions(d *Doc) (Docs, error) {
 		return nil, err
 	}
 	r := prefix(t.repo.numbers.VersionPrefix(d.seriesID()))
+	// From the end, so that the newest ones are returned if there are too many.
 	r.Reverse, r.Limit, r.KeysOnly = true, t.repo.limits.PageSize, true
 	var ids []layout.ID
 	for row, err := range t.kv.Scan(r) {
@@ -296,6 +301,7 @@ func (t *Tx) Restore(v *Doc, o RestoreOptions) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The live state has no version yet and would be lost.
 	if o.Keep && !cur.checkedIn {
 		if _, err := t.archive(cur, false, ""); err != nil {
 			return nil, err
@@ -344,6 +350,7 @@ func (t *Tx) autoVersion(d *Doc, m schema.Moment) error {
 	if rule == nil || rule.Increment == schema.NoIncrement {
 		return nil
 	}
+	// The rule concerns a change by another person than the one who changed the document last.
 	if rule.Others {
 		if last := d.text("dc:lastContributor"); last == "" || last == t.Actor() {
 			return nil
