@@ -296,7 +296,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestSteps: a chain has as many steps as the limit says, and one more is told of in its place.
+// TestSteps: a chain has as many steps as the limit says, and one more is informed of in its place.
 func TestSteps(t *testing.T) {
 	w := newWorld(t, engine.Limits{Steps: 7})
 	save := func(n int) error {

@@ -11,7 +11,7 @@
 //
 // The operations of this package create, read, list, change, delete and restore decks. The packages below it
 // have one part of the service each, and what several of them need is in decks/deck. Listen connects all of
-// it with the repository: decks follow what happens to their documents, whoever changes them.
+// it with the repository: decks follow what happens to their documents, regardless of who changes them.
 package decks
 
 import (

@@ -9,7 +9,7 @@ import (
 	"catena/storage"
 )
 
-// TestAsk has work begun by calls that only read: by whoever may read, not by a dry run nor by
+// TestAsk has work begun by calls that only read: by anyone who may read, not by a dry run nor by
 // a call that fails, and not within the call.
 func TestAsk(t *testing.T) {
 	e := testEngine(t)

@@ -40,7 +40,7 @@ func CheckExpression(text string, bare bool) error {
 	return err
 }
 
-// ExpressionCheck returns CheckExpression that also tells of variables that an expression reads and nobody sets: those
+// ExpressionCheck returns CheckExpression that also reports variables that an expression reads and nobody sets: those
 // of vars, and what every context offers.
 func ExpressionCheck(types *schema.Registry, vars ...string) func(text string, bare bool) error {
 	return func(text string, bare bool) error {

@@ -73,7 +73,7 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 // keep stores the answer in the transaction that made it.
 func (r *running) keep(tx *storage.Tx) error {
 	k := kept{Fingerprint: r.call.Fingerprint, Void: r.res.Void, Body: r.res.Body, Expires: r.ctx.Now.Add(storage.IdempotencyTime)}
-	// A secret is shown once: a stored copy could be read by whoever learns the key.
+	// A secret is shown once: a stored copy could be read by anyone who learns the key.
 	if len(k.Body) > r.e.limits.Replies || r.def.Secret {
 		k.Body, k.Lost = nil, true
 	}

@@ -61,7 +61,7 @@ func (d *deadline) real() context.Context {
 	defer d.mu.Unlock()
 	if d.timed == nil {
 		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
-		// The call was ended before anybody waited: whoever starts waiting now must not wait for the time
+		// The call was ended before anybody waited: anyone who starts waiting now must not wait for the time
 		// limit.
 		if d.by != "" {
 			d.cancel()

@@ -20,7 +20,7 @@ func (e *Engine) RunFunc(ctx context.Context, effect Effect, fn func(c *Ctx) (an
 }
 
 // Carry carries out a call within this one: in its transaction and within its limits, with variables and logins of its
-// own, for whoever acts here. Of the call the operation, its input, parameters and variables count, and what encodes
+// own, for the principal that acts here. Of the call the operation, its input, parameters and variables count, and what encodes
 // its result. One that asks for a dry run is refused, for this call as a whole is one or none.
 func (c *Ctx) Carry(call *Call) (*Result, error) {
 	d, ok := c.run.set.Op(call.Op)

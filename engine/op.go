@@ -86,7 +86,7 @@ type Op struct {
 	AtVersion func(c *Ctx, version int64) (Op, error)
 }
 
-// Deprecation says that an operation is there for those who call it already, and better not used any more.
+// Deprecation says that an operation is there for those who call it already, and better not used any longer.
 type Deprecation struct {
 	Since   string // day as 2026-11-23; "": it is not deprecated
 	Instead string // the operation to use; "": none
@@ -103,7 +103,7 @@ type Effect uint8
 
 // The effects, from the widest: a plan has the widest of its steps.
 const (
-	Writes Effect = iota // the zero value: whoever says nothing writes
+	Writes Effect = iota // the zero value: anyone who says nothing writes
 	Reads                // runs on a snapshot that cannot be changed; see Ctx.Ask for work it may have begun
 	Pure                 // does not touch the store
 )

@@ -38,7 +38,7 @@ func (s *scope) add(names ...string) {
 // all are the names that an expression may have meant.
 func (s *scope) all() []string { return append(slices.Sorted(maps.Keys(s.names)), offeredNames...) }
 
-// readable tells of what an expression reads that there is not: a variable, a method of what the context offers, a
+// readable reports what an expression reads that there is not: a variable, a method of what the context offers, a
 // property. Where texts are only compiled again, nothing of that counts: they were accepted under rules of before.
 func (b *planner) readable(st *Step, n int, path string, p *expr.Program) {
 	if b.o.Types == nil || p == nil {
@@ -295,7 +295,7 @@ func (b *planner) properties(st *step, f *field, given any) {
 	}
 }
 
-// value tells of a fixed value that the property of a fixed xpath beside it cannot have.
+// value reports a fixed value that the property of a fixed xpath beside it cannot have.
 func (b *planner) value(st *step) {
 	xpath, ok := st.Params["xpath"].(string)
 	i, _ := st.d.table.find([]byte("xpath"))
@@ -312,7 +312,7 @@ func (b *planner) value(st *step) {
 	}
 }
 
-// innerInput tells of an operation that a parameter names and that does not take the input of the step, which it runs on.
+// innerInput reports an operation that a parameter names and that does not take the input of the step, which it runs on.
 func (b *planner) innerInput(st *step, given kindSet) error {
 	if b.o.Types == nil {
 		return nil

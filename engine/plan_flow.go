@@ -134,7 +134,7 @@ func (st *step) flow(in kindSet) (out, bad kindSet) {
 			case h.pass:
 				more = k
 			case h.chain != nil:
-				more, _ = h.chain.gives(k) // one that does not take it is told of when it fails
+				more, _ = h.chain.gives(k) // one that does not take it is informed of when it fails
 			case !h.computed.computed():
 				more = kindOf(h.computed.fixed)
 			}

@@ -7,7 +7,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Again shows the result of an earlier call to the caller: its documents are read and encoded anew.
+// Again shows the result of an earlier call to the caller: its documents are read and encoded again.
 // Documents that may no longer be read are left out of lists; it is an error if one is the result itself,
 // or is what the call was made on.
 func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, error) {
@@ -137,7 +137,7 @@ func (c *Ctx) docAgain(d *storage.Doc) (any, error) {
 	return now, nil
 }
 
-// eachAgain leaves out of a list what may not be read any more.
+// eachAgain leaves out of a list what may not be read any longer.
 func eachAgain[L ~[]T, T any](c *Ctx, list L) (L, error) {
 	out := make(L, 0, len(list))
 	for _, item := range list {

@@ -278,7 +278,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	if r.as = call.As; tx != nil {
 		r.as = tx.Principal()
 	}
-	// The transaction looked up anew what the caller may do. A group that was left since the request came in
+	// The transaction looked up again what the caller may do. A group that was left since the request came in
 	// must not let the call pass because prepare saw the old one.
 	if r.as != call.As && r.inner == nil && !r.def.Callers.allows(r.as, call.EntryPoint) {
 		return r.set.Missing(call.Op, r.as, call.EntryPoint)

@@ -143,7 +143,7 @@ func (e *Engine) RunningCall(as *Principal, id string) (Live, error) {
 func noRun(id string) error { return fault.NotFound.Errorf("run %s", id) }
 
 // EndRun ends a call that is being carried out: what it has written is undone, and the caller is told by
-// whom. A call that commits at this moment goes well. Whoever may only read ends no call that may write.
+// whom. A call that commits at this moment goes well. Anyone who may only read ends no call that may write.
 func (e *Engine) EndRun(as *Principal, id string) error {
 	l := e.live
 	l.mu.Lock()

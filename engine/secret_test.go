@@ -48,7 +48,7 @@ func TestSecretOfSteps(t *testing.T) {
 	}
 }
 
-// TestSecretSchema looks at what is told of a secret parameter.
+// TestSecretSchema looks at what is informed of a secret parameter.
 func TestSecretSchema(t *testing.T) {
 	set := testSet(t, Op{Name: "Test.Secret", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(func(secretParams, *Ctx, Void) (Void, error) { return Void{}, nil })})
 	raw, err := set.Schema("Test.Secret")

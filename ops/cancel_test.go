@@ -88,7 +88,7 @@ func filesOf(t *testing.T, files []string) map[string]uint32 {
 const share = 4
 
 // first reports whether a large value is to be tried in a scenario. Everything is tried once, in whatever scenario comes
-// first. Otherwise the names decide, so that runs are alike: each value is tried with a part of all parameters, and each
+// first. Otherwise the names decide, so that runs are the same: each value is tried with a part of all parameters, and each
 // parameter with a part of all values.
 func (s *stressed) first(file, op, what string) bool {
 	key := op + " " + what

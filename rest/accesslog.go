@@ -34,14 +34,14 @@ func (x *Request) accessAttrs(took time.Duration, cut bool) []slog.Attr {
 		slog.Int("status", x.Status),
 		slog.Int64("bytes", x.out.n),                                    // of the body
 		slog.Float64("seconds", took.Round(time.Microsecond).Seconds()), // until the last of it was handed over
-		slog.Bool("cut", cut),                                           // the answer broke off
+		slog.Bool("cut", cut),                                           // the answer was interrupted
 		slog.String("requestId", x.ID),
 		slog.String("traceId", x.traceID()), // of the request's traceparent
 		slog.String("agent", x.HTTP.UserAgent()),
 	}
 }
 
-// secretPaths are what stands in addresses before something that opens an entry point to whoever reads it: a private link,
+// secretPaths are what stands in addresses before something that opens an entry point to anyone who reads it: a private link,
 // an invitation, the token of a device.
 var secretPaths = []string{"/share/", "/enterpassword/", "/token/"}
 

@@ -56,7 +56,7 @@ func deckAddresses() (all []string) {
 	return all
 }
 
-// describedAddresses are the addresses that the platform's description has to tell of.
+// describedAddresses are the addresses that the platform's description has to describe.
 func describedAddresses() (all []string) {
 	for _, r := range server.Described() {
 		all = append(all, r.Method+" "+templateOf(r.Path))

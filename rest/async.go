@@ -17,7 +17,7 @@ import (
 )
 
 // runs are the asynchronous runs of this server, in memory and bounded. A run belongs to
-// whoever started it; to everybody else it does not exist.
+// the user who started it; to everybody else it does not exist.
 type runs struct {
 	limits Limits
 	ctx    context.Context //nolint:containedctx // of the server
@@ -209,7 +209,7 @@ func absolute(v any, base string) any {
 	return m
 }
 
-// answer is the answer of a run that is over, as far as who asks for it may see it by now.
+// answer is the answer of a run that has ended, as far as the caller may see it now.
 func (run *asyncRun) answer(x *Request) (*Answer, error) {
 	res, e := run.result, *run.encoder
 	if run.command != "" {
@@ -242,7 +242,7 @@ func (run *asyncRun) commandParams(x *Request) Values {
 	return Values{"commandId": run.command, "base": x.Base()}
 }
 
-// asyncRun returns the run that the address names, and whether it is over: a run that submitted a bulk command is over when
+// asyncRun returns the run that the address names, and whether it has ended: a run that submitted a bulk command has ended when
 // the command is.
 func (x *Request) asyncRun(fetch bool) (run *asyncRun, over bool, err error) {
 	name, err := x.Param("op")
@@ -266,7 +266,7 @@ func (run *asyncRun) commandOver(x *Request) (bool, error) {
 	return m["state"] == "COMPLETED" || m["state"] == "ABORTED", err
 }
 
-// AsyncStatus says whether a run is over: then the result is elsewhere.
+// AsyncStatus says whether a run has ended: then the result is elsewhere.
 func AsyncStatus(x *Request) error {
 	run, over, err := x.asyncRun(false)
 	if err != nil {
@@ -280,7 +280,7 @@ func AsyncStatus(x *Request) error {
 	return x.JSON(http.StatusOK, "RUNNING")
 }
 
-// AsyncEvents streams the states of a run until it is over; the last says where its result is.
+// AsyncEvents streams the states of a run until it has ended; the last says where its result is.
 func AsyncEvents(x *Request) error {
 	return x.Stream("run", func() (Progress, error) {
 		if err := x.Engine.Stands(x.HTTP.Context(), x.As); err != nil {
@@ -332,7 +332,7 @@ func AsyncResult(x *Request) error {
 	return nil
 }
 
-// AsyncAbort stops a run, or forgets one that is over.
+// AsyncAbort stops a run, or forgets one that has ended.
 func AsyncAbort(x *Request) error {
 	run, over, err := x.asyncRun(false)
 	if err != nil {

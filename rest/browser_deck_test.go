@@ -72,7 +72,7 @@ func TestBrowserLooks(t *testing.T) {
 		}
 	}
 
-	// The picture is there for whoever may see the deck, in the sandbox too, and for nobody else.
+	// The picture is there for anyone who may see the deck, in the sandbox too, and for nobody else.
 	shown := `(() => { const i = document.querySelector(".present img, section img"); return i && i.complete && i.naturalWidth === 1; })()`
 	b.open(path + "/fullscreen")
 	b.wait(`document.documentElement.dataset.ready === "true" && ` + shown)

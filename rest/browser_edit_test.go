@@ -154,7 +154,7 @@ func TestBrowserConsole(t *testing.T) {
 }
 
 // TestBrowserRail has the list of slides drawn, reorders it by keys, carries slides to and from the
-// clipboard, removes a picture and presents from the slide at hand.
+// clipboard, removes a picture and presents from the current slide.
 func TestBrowserRail(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
 	s.User("alice")

@@ -107,7 +107,7 @@ func TestBrowserTasks(t *testing.T) {
 		t.Errorf("the document is %v", got)
 	}
 
-	// a workflow is taken back, and its task is gone for whoever still has its address
+	// a workflow is taken back, and its task is gone for anyone who still has its address
 	again := s.Do("POST", api+"/automation/Document.FollowLifecycleTransition", `{"input":"`+doc+`","params":{"value":"backToProject"}}`)
 	flow := s.Do("POST", api+"/id/"+doc+"/@workflow", `{"workflowModelName":"ParallelDocumentReview"}`, "as", "alice").JSON(t)["id"]
 	if flow == nil {

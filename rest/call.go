@@ -51,7 +51,7 @@ type Encoded struct {
 	Tell     func(h http.Header) // adds what else the answer says, unless that is of an earlier request or a dry run
 }
 
-// Run carries out a call for whoever asks and answers with what it returns.
+// Run carries out a call for the signed-in user and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
 	e := x.encoder(&call, re)
 	// A request of a batch stops here: the batch carries the calls of all its requests out in one
@@ -130,7 +130,7 @@ func escapedList(names []string) string {
 	return strings.Join(list, ",")
 }
 
-// Value runs an operation for whoever asks, unless the call names somebody, and returns its result.
+// Value runs an operation for the caller, unless the call names somebody, and returns its result.
 func (x *Request) Value(call engine.Call) (any, error) {
 	x.introduce(&call)
 	res, err := x.Engine.Run(x.HTTP.Context(), call)
@@ -242,7 +242,7 @@ func (x *Request) Options() *entity.Options {
 }
 
 // encoder turns the result of a call into the bytes of its answer, inside the transaction. After a lost race
-// it runs again, so everything it sets is set anew each time.
+// it runs again, so everything it sets is set again each time.
 type encoder struct {
 	re    Reply
 	keep  bool  // the bytes are kept for an idempotency key
@@ -477,7 +477,7 @@ func (e *encoder) conversed(c *engine.Ctx, v any) {
 	}
 }
 
-// led tells of the UI session that a call worked in, and leads to the file that is to be downloaded.
+// led describes the UI session that a call worked in, and leads to the file that is to be downloaded.
 func (x *Request) led(e *encoder, a *Answer) {
 	if e.conversation != "" {
 		x.Writer.Header().Set(conversationHeader, url.QueryEscape(e.conversation))

@@ -10,7 +10,7 @@ import (
 	"catena/storage/credential"
 )
 
-// client is the address of who asks: of the peer, or, where that is a proxy that is trusted, of whoever the proxy says
+// client is the address of the caller: of the peer, or, where that is a proxy that is trusted, of the client that the proxy names
 // it asks for. It is the zero value if there is none.
 func (x *Request) client() netip.Addr {
 	peer := addressOf(x.HTTP.RemoteAddr)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestDeckDescribed compares the addresses there are with those that the description of both
-// revisions tells of.
+// revisions describes.
 func TestDeckDescribed(t *testing.T) {
 	s := startDecks(t, -1)
 	var described []string
@@ -119,7 +119,7 @@ func TestDeckMore(t *testing.T) {
 	}
 }
 
-// TestExportQuota checks what callers are told of the bound on exports.
+// TestExportQuota checks what callers are informed of the bound on exports.
 func TestExportQuota(t *testing.T) {
 	s := startDecks(t, 120)
 	key := s.Key("alice", "read_write")

@@ -67,7 +67,7 @@ func TestRepliesOfOthers(t *testing.T) {
 	e.fill("Canary")
 	kept := tally{}
 	for _, s := range append(e.addresses(), e.operations()...) {
-		if s.method != http.MethodPost || strings.HasPrefix(s.path, "/mcp") || strings.Contains(s.body, "password") || s.name == "operation Deck.OpenShare" { // which shows a deck to whoever has its link
+		if s.method != http.MethodPost || strings.HasPrefix(s.path, "/mcp") || strings.Contains(s.body, "password") || s.name == "operation Deck.OpenShare" { // which shows a deck to anyone who has its link
 			continue
 		}
 		if a := e.send(s, "as", "alice", "Idempotency-Key", "k"); a.StatusCode >= http.StatusBadRequest {

@@ -26,7 +26,7 @@ type Progress struct {
 }
 
 // Stream sends every state of something that goes on as server-sent events of a name, until the last one. read is asked
-// again and again; whoever may no longer see it gets no more.
+// again and again; anyone who may no longer see it gets no more.
 func (x *Request) Stream(name string, read func() (Progress, error)) error {
 	p, err := read()
 	if err != nil {

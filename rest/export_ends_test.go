@@ -14,7 +14,7 @@ import (
 )
 
 // TestDownloadEnds has addresses of an export's file end with everything they rest on, and gives
-// nothing to whoever changes one: of 200 altered addresses none opens.
+// nothing to anyone who changes one: of 200 altered addresses none opens.
 func TestDownloadEnds(t *testing.T) {
 	s := describe(t, func(c *storage.Config) { c.Bounds = c.Bounds.With(export.Limits{Time: 15 * time.Minute}) })
 	s.data("lead", "POST", "/v1/decks", `{"title":"Talk","data":"<section>x</section>"}`)

@@ -124,7 +124,7 @@ func ticking() func() time.Time {
 	}
 }
 
-// secret is shared with a portal and with whoever signs JSON web tokens.
+// secret is shared with a portal and with anyone who signs JSON web tokens.
 const secret = "shared with others"
 
 // signatures are what others sign for the files.

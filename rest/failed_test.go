@@ -295,7 +295,7 @@ func TestRetryRun(t *testing.T) {
 		t.Errorf("twice with one key: %s %s, %s %s", a.Status, a.Text, b.Status, b.Text)
 	}
 
-	// A user made anew under the name sees nothing of it.
+	// A user made again under the name sees nothing of it.
 	answers(t, s.Do("DELETE", "/api/v1/user/alice", ""), 204, "")
 	s.User("alice")
 	if list := failed(t, s, "", "as", "alice"); len(list) != 0 {

@@ -187,7 +187,7 @@ func (inv *invocation) variables(raw json.RawMessage) error {
 	})
 }
 
-// deprecated tells in the head of the answer that the operation called is better not used any more (RFC 9745), where
+// deprecated tells in the head of the answer that the operation called is better not used any longer (RFC 9745), where
 // that is explained, and what to use instead. Nothing is removed on a day that is known, so there is no Sunset.
 func deprecated(x *Request, d *engine.Def) {
 	since, ok := d.Deprecated.Day()

@@ -13,7 +13,7 @@ import (
 // maxNames bounds the names of all objects of a JSON body.
 const maxNames = 100_000
 
-// CheckJSON accepts one JSON value that every reader understands alike: valid UTF-8, no
+// CheckJSON accepts one JSON value that every reader understands in the same way: valid UTF-8, no
 // name twice in an object, nested no deeper than 128. The error names line and column.
 func CheckJSON(data []byte) error {
 	s := jsontext.Scanner{Data: data, MaxNames: maxNames, Pairs: true}

@@ -84,7 +84,7 @@ func peerOf(a net.Addr) netip.Prefix {
 	return credential.Network(at.AddrPort().Addr())
 }
 
-// conn is a connection that breaks when its client takes nothing any more.
+// conn is a connection that breaks when its client takes nothing any longer.
 type conn struct {
 	net.Conn
 	stall time.Duration

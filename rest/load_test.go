@@ -25,7 +25,7 @@ func loaded(t *testing.T, s *resttest.Server, query, typ, body string, headers .
 
 const desk = "into=/default-domain/workspaces/desk"
 
-// TestLoad loads records and tells of each what became of it.
+// TestLoad loads records and describes each what became of it.
 func TestLoad(t *testing.T) {
 	s := start(t)
 	s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"desk"}`)

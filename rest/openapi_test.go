@@ -98,7 +98,7 @@ func TestPlatformContract(t *testing.T) {
 			continue
 		}
 		if strings.HasSuffix(s.path, "/events") {
-			continue // goes on until what it tells of is over
+			continue // goes on until what it describes has ended
 		}
 		of := c.of(s.method, s.path)
 		if of == "" {
@@ -131,7 +131,7 @@ func (e *everything) harm(s shot) int {
 	return 1
 }
 
-// TestPlatformOperations tells whoever asks of the operations they may run, and nobody of any.
+// TestPlatformOperations tells the caller of the operations they may run, and nobody of any.
 func TestPlatformOperations(t *testing.T) {
 	s := start(t)
 	s.User("bob")

@@ -21,7 +21,7 @@ func TestReadOnlyEverywhere(t *testing.T) {
 	before := e.rows()
 	for _, s := range shots {
 		if streams(s) || s.method == http.MethodGet && strings.HasSuffix(s.name, "/thumbnail") {
-			continue // the server draws the picture for whoever looks
+			continue // the server draws the picture for anyone who looks
 		}
 		version := e.version()
 		a := e.send(s, bearer(reader, "X-HTTP-Method-Override", "DELETE")...)

@@ -51,7 +51,7 @@ func toBob(t *testing.T, s *resttest.Server) {
 	}
 }
 
-// bobAnew removes bob and makes another one, who gets nothing of what the first was granted, until it is granted anew.
+// bobAnew removes bob and makes another one, who gets nothing of what the first was granted, until it is granted again.
 func bobAnew(t *testing.T, s *resttest.Server) {
 	t.Helper()
 	if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
@@ -266,7 +266,7 @@ func TestResultLater(t *testing.T) {
 }
 
 // TestDecksMadeAnew does the same to somebody who has a deck with exports, a share link and a notice: none of it is the second
-// one's, what was handed out opens nothing, and exports are not made any more.
+// one's, what was handed out opens nothing, and exports are not made any longer.
 func TestDecksMadeAnew(t *testing.T) {
 	for _, anew := range []bool{false, true} {
 		s := describe(t)

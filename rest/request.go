@@ -24,7 +24,7 @@ type Request struct {
 	Segments Segments          // parts of the address that the route names
 	Body     Body              // what is read of the body
 	ID       string            // of the request, in logs and errors
-	As       *engine.Principal // who asks; nil while nobody knows
+	As       *engine.Principal // the caller; nil while nobody knows
 	Engine   *engine.Engine    // of the repository asked for
 	Repo     string            // its name
 	Session  string            // token of the browser's session; "" without
@@ -32,7 +32,7 @@ type Request struct {
 	Status   int               // of the answer; 0 until it begins
 
 	asked  url.Values // query parameters, parsed on first use
-	cut    bool       // the answer was broken off
+	cut    bool       // the answer was interrupted
 	out    counted    // what is written to, if there is a log of requests
 	held   *[]held    // of a request in a batch: the calls it makes, which are not carried out yet
 	buf    []byte
@@ -169,7 +169,7 @@ func (x *Request) serveRoute() error {
 	return x.Route.Handle(x)
 }
 
-// admit finds out who asks, as the route wants it.
+// admit identifies the caller, as the route wants it.
 func (x *Request) admit() error {
 	switch x.Route.Access {
 	case SignedIn:
@@ -306,7 +306,7 @@ func (s *Handler) mount(path string) *mounted {
 	return nil
 }
 
-// serveMount hands the request to a mounted handler once it is clear who asks.
+// serveMount hands the request to a mounted handler once the caller is known.
 func (x *Request) serveMount(m *mounted) error {
 	r := x.HTTP
 	x.Route = &m.row[0]
@@ -340,7 +340,7 @@ func (x *Request) serveMount(m *mounted) error {
 
 type principalKey struct{}
 
-// PrincipalOf returns who asks, in a handler mounted with Mount; nil on an open one.
+// PrincipalOf returns the caller, in a handler mounted with Mount; nil on an open one.
 func PrincipalOf(ctx context.Context) *engine.Principal {
 	p, _ := ctx.Value(principalKey{}).(*engine.Principal)
 	return p

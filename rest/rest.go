@@ -57,7 +57,7 @@ type Config struct {
 	JWTSecret string            // secret shared with who signs JSON web tokens; "": none are accepted
 	Portal    string            // secret shared with a portal that signs users in; "": none does
 	FrontEnd  string            // where the platform's own front end is mounted, "/nuxeo/ui"; "": it is not served
-	As        *engine.Principal // who asks when a request does not say; only for a handler nobody else reaches
+	As        *engine.Principal // the caller when a request does not say; only for a handler nobody else reaches
 }
 
 // Limits bound what requests may cost; those of storage and engine hold besides.
@@ -82,7 +82,7 @@ type Limits struct {
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = limit.Defaults[Limits]()
 
-// Mount is a handler that serves a prefix of its own; it finds who asks with PrincipalOf.
+// Mount is a handler that serves a prefix of its own; it finds the caller with PrincipalOf.
 type Mount struct {
 	Path    string // "/mcp"; everything below it too
 	Handler http.Handler

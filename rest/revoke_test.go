@@ -154,7 +154,7 @@ func (e *ending) session() (headers []string, ends func()) {
 	}
 }
 
-// body is what a request sends once the server asks for it, which is when it knows who asks.
+// body is what a request sends once the server asks for it, which is when it knows the caller.
 type body struct {
 	before func()
 	io.Reader
@@ -218,8 +218,8 @@ func (e *ending) made() (out string) {
 	return out
 }
 
-// TestRevokedUnderWay ends what a request rests on after the server knows who asks and before the
-// request is carried out: whatever it is and whichever way it came, it changes nothing any more.
+// TestRevokedUnderWay ends what a request rests on after the server knows the caller and before the
+// request is carried out: whatever it is and whichever way it came, it changes nothing any longer.
 func TestRevokedUnderWay(t *testing.T) {
 	const json, parts = "application/json", "multipart/form-data; boundary=x"
 	const part = "--x\r\nContent-Disposition: form-data; name=a; filename=a.txt\r\nContent-Type: text/plain\r\n\r\nlate\r\n--x--\r\n"

@@ -19,7 +19,7 @@ type access uint8
 const (
 	SignedIn access = iota // a user or key; 401 otherwise
 	Open                   // anybody; no sign-in is attempted
-	Visitor                // anybody; whoever signed in is known
+	Visitor                // anybody; anyone who signed in is known
 )
 
 // Route is one row of the table. What it says of its operation, its answer and its parameters is what the

@@ -109,7 +109,7 @@ func runningRun(t *testing.T, s *resttest.Server, op string) map[string]any {
 	return nil
 }
 
-// TestEndRun has calls that would not end seen and ended, by an administrator and by whoever called.
+// TestEndRun has calls that would not end seen and ended, by an administrator and by the caller.
 func TestEndRun(t *testing.T) {
 	s := startStuck(t)
 	reader := bearer(s.Key("alice", "read_only"))
@@ -186,7 +186,7 @@ func TestEndAsyncRun(t *testing.T) {
 	}
 }
 
-// TestEndBulk ends the work of a bulk command, which is over with that.
+// TestEndBulk ends the work of a bulk command, which has ended with that.
 func TestEndBulk(t *testing.T) {
 	s := startStuck(t)
 	answers(t, s.Do("POST", "/api/v1/path/open", fmt.Sprintf(document, "one"), "as", "alice"), 201, "")

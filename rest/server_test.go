@@ -432,7 +432,7 @@ func TestAsync(t *testing.T) {
 	}
 }
 
-// over waits until a run is over and returns where its result is.
+// over waits until a run has ended and returns where its result is.
 func over(t *testing.T, s *resttest.Server, status string, headers ...string) string {
 	t.Helper()
 	for range 200 {

@@ -37,7 +37,7 @@ func CSRFOf(session string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
 }
 
-// signsItself reports whether a request says who asks by a header, as programs do.
+// signsItself reports whether a request identifies the caller by a header, as programs do.
 func (x *Request) signsItself() bool {
 	return len(x.HTTP.Header["Authorization"]) > 0 || len(x.HTTP.Header["X-Authentication-Token"]) > 0
 }
@@ -59,7 +59,7 @@ func (x *Request) signInPage() (ok bool, err error) {
 	token := x.HTTP.Header.Get(csrfHeader)
 	session := x.Cookie(SessionCookie)
 	// A request with credentials of its own is judged by these alone: a cookie that comes along must not
-	// change who asks.
+	// change the caller.
 	if token == "" || session == "" || x.signsItself() {
 		return false, nil
 	}
@@ -72,7 +72,7 @@ func (x *Request) signInPage() (ok bool, err error) {
 	return true, err
 }
 
-// ownPage reports whether a page of this server sends the request, with the session of whoever looks at it. That alone
+// ownPage reports whether a page of this server sends the request, with the session of anyone who looks at it. That alone
 // signs in to the addresses of the platform, whose front end sends nothing else. Another site can have a browser send the
 // session along only by leading it to an address, which must not change anything then.
 func (x *Request) ownPage() bool {
@@ -94,7 +94,7 @@ func (x *Request) ownPage() bool {
 	}
 }
 
-// visit finds out who looks at a page: whoever signed in, or a guest.
+// visit finds out who looks at a page: anyone who signed in, or a guest.
 func (x *Request) visit() error {
 	if x.signsItself() || x.Server.As != nil {
 		return x.signIn()
@@ -155,7 +155,7 @@ func (x *Request) See(path string) error {
 	return nil
 }
 
-// signIn finds out who asks. Why nobody is signed in is not said, except that it was tried too often.
+// signIn identifies the caller. Why nobody is signed in is not said, except that it was tried too often.
 func (x *Request) signIn() (err error) {
 	switch auth := x.HTTP.Header["Authorization"]; len(auth) {
 	case 0:
@@ -179,7 +179,7 @@ var (
 	errMalformed     = fault.Denied.Errorf("sign-in: malformed Authorization header").WithCode(fault.CodeNotSignedIn)
 )
 
-// headed finds out who asks from the Authorization header.
+// headed identifies the caller from the Authorization header.
 func (x *Request) headed(auth string) (*engine.Principal, error) {
 	switch {
 	case hasScheme(auth, "Basic "):
@@ -194,7 +194,7 @@ func (x *Request) headed(auth string) (*engine.Principal, error) {
 	return nil, errNoCredentials
 }
 
-// unheaded finds out who asks without an Authorization header. Clients also put tokens into addresses that they
+// unheaded identifies the caller without an Authorization header. Clients also put tokens into addresses that they
 // hand to viewers; our own log leaves those parts out.
 func (x *Request) unheaded() (*engine.Principal, error) {
 	ctx, by := x.HTTP.Context(), x.Server.SignIn
@@ -235,7 +235,7 @@ func hasScheme(header, scheme string) bool {
 // portalSkew is how old what a portal signed may be.
 const portalSkew = time.Minute
 
-// portal reports whether a portal says who asks, and may.
+// portal reports whether a portal identifies the caller, and may.
 func (x *Request) portal() bool { return x.Server.Portal != "" && len(x.HTTP.Header["Nx_user"]) == 1 }
 
 // signInPortal takes a portal's word, signed with the secret shared with it.

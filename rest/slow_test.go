@@ -94,7 +94,7 @@ func TestSlowSenders(t *testing.T) {
 	}
 }
 
-// TestSlowReaders: who asks and asks and reads no answer is cut off.
+// TestSlowReaders: a client that asks and asks and reads no answer is cut off.
 func TestSlowReaders(t *testing.T) {
 	s := impatient(t)
 	for name, path := range map[string]string{"figures": "/metrics", "JSON": "/api/v1/automation", "page": "/ui/"} {
@@ -117,7 +117,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestSlowDownloads: a client that takes nothing of a file any more is cut off, and one that takes it slowly is not.
+// TestSlowDownloads: a client that takes nothing of a file any longer is cut off, and one that takes it slowly is not.
 func TestSlowDownloads(t *testing.T) {
 	const size = 16 << 20
 	blobs, err := blob.Open(t.TempDir(), nil)

@@ -75,7 +75,7 @@ func TestSpecExportStates(t *testing.T) {
 }
 
 // TestShortDownload has addresses live for a quarter of an hour, as where they might leak: after
-// that, after the deck is in the trash, and to whoever changes them they give nothing.
+// that, after the deck is in the trash, and to anyone who changes them they give nothing.
 func TestShortDownload(t *testing.T) {
 	s := describe(t, func(c *storage.Config) { c.Bounds = c.Bounds.With(export.Limits{Time: 15 * time.Minute}) })
 	s.data("lead", "POST", "/v1/decks", `{"title":"Talk","data":"<section>x</section>"}`)

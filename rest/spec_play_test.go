@@ -26,7 +26,7 @@ import (
 )
 
 // described is a server at an instant, with people of every kind of account that the
-// specification tells of, and their keys.
+// specification describes, and their keys.
 type described struct {
 	*resttest.Server
 	t    *testing.T
@@ -136,7 +136,7 @@ func (s *described) set(deck string, props storage.Props) {
 	}
 }
 
-// fill makes what the columns of the tables tell of: of each resource one with everything,
+// fill makes what the columns of the tables describe: of each resource one with everything,
 // and one with nothing.
 func (s *described) fill() {
 	s.t.Helper()

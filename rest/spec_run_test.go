@@ -99,7 +99,7 @@ func TestSpecValues(t *testing.T) {
 }
 
 // TestSpecAccess asks every endpoint for everybody: without a key, with one that only reads,
-// as users of every kind, for a deck of one's own and for somebody else's.
+// as users of every kind, for a deck of the caller's own and for somebody else's.
 func TestSpecAccess(t *testing.T) {
 	s := describe(t)
 	plan := map[string]bool{"pro": true, "lead": true, "admin": true, "member": true}

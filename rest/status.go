@@ -300,5 +300,5 @@ func (x *Request) ProblemType(err error) string {
 	return x.Prefix() + ErrorCodesPath + "#" + fault.Word(err)
 }
 
-// SeesTrace reports whether whoever asks may see a trace: administrators see all, others their own.
+// SeesTrace reports whether the caller may see a trace: administrators see all, others their own.
 func (x *Request) SeesTrace(t *engine.Trace) bool { return x.As.Admin || t.IsOf(x.As) }

@@ -104,12 +104,12 @@ func TestUISession(t *testing.T) {
 	}
 	want(s.Do("GET", at, "", "as", "ben"), 404, "notfound")
 
-	// Whoever may only read sees the state and changes nothing.
+	// Anyone who may only read sees the state and changes nothing.
 	key := "Bearer " + s.Key("ann", "read_only")
 	want(s.Do("GET", "/api/v1/uisession/c1", "", "Authorization", key), 200, "")
 	want(s.Do("POST", "/api/v1/uisession/c1/take", "", "Authorization", key), 403, "insufficient_scope")
 
-	// What has ended is gone; a user made anew has nothing of the one before.
+	// What has ended is gone; a user made again has nothing of the one before.
 	want(s.Do("DELETE", "/api/v1/uisession/"+other, "", "as", "ann"), 204, "")
 	want(s.Do("GET", "/api/v1/uisession/"+other, "", "as", "ann"), 404, "ui_session")
 	want(call("Administrator", "User.Delete", "", "", `{"username":"ann"}`), 204, "")

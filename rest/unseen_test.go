@@ -97,7 +97,7 @@ func TestUnseenEverywhere(t *testing.T) {
 			}
 		}
 		if strings.Contains(s.path+s.body, e.named["token"]) {
-			continue // whoever has the address sees it
+			continue // anyone who has the address sees it
 		}
 		a := e.send(s, bob...)
 		sent[s.table]++

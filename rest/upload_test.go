@@ -115,7 +115,7 @@ func TestUploadBelongsToItsUser(t *testing.T) {
 	expect(t, s.Do("GET", api+"/upload/batchId-1", "", "as", "alice"), 404, "")
 }
 
-// TestForeignFiles: whoever knows what another user's batch is called gets nothing of its files, wherever a file is named.
+// TestForeignFiles: anyone who knows what another user's batch is called gets nothing of its files, wherever a file is named.
 func TestForeignFiles(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Ops: decks.Ops})
 	s.User("alice")
@@ -291,7 +291,7 @@ func testUploadAnyOrder(t *testing.T, s *resttest.Server) {
 		n := 1 + rnd.IntN(12)
 		data := make([]byte, n*(1+rnd.IntN(9000)))
 		for i := range data {
-			data[i] = byte(rnd.Uint32() >> (round % 3 * 8)) // some chunks are alike
+			data[i] = byte(rnd.Uint32() >> (round % 3 * 8)) // some chunks are the same
 		}
 		at := batch(t, s)
 		size := len(data) / n

@@ -124,7 +124,7 @@ func TestWorkflowSeen(t *testing.T) {
 	}
 }
 
-// TestWorkflowsOfPage enriches a page, whose documents each tell of their own workflows and tasks.
+// TestWorkflowsOfPage enriches a page, whose documents each describe their own workflows and tasks.
 func TestWorkflowsOfPage(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{})
 	flows := map[string][]string{}
@@ -219,7 +219,7 @@ func end(t *testing.T, s *resttest.Server, id, user, action, variables string) {
 }
 
 // TestWorkflowForged has somebody who may write in a folder make documents there that look like a workflow and like
-// tasks, of one's own and of a real one, and copy a real task: they are neither listed nor found, and do nothing.
+// tasks, of the caller's own and of a real one, and copy a real task: they are neither listed nor found, and do nothing.
 func TestWorkflowForged(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{})
 	s.User("bob")

@@ -48,7 +48,7 @@ func checkBody(file, source string, names func() []string) (problems []Problem) 
 	return append(problems, c.problems...)
 }
 
-// problemOf is the problem an error tells of.
+// problemOf is the problem an error describes.
 func problemOf(file string, err error) Problem {
 	p := Problem{File: file, Line: 1, Column: 1, Message: err.Error()}
 	var f *fault.Error

@@ -11,7 +11,7 @@ import (
 // direction, and use their pipes only to wake each other. A wake-up of a sleeping
 // processor costs more than most operations; who waits therefore looks again for a moment
 // before it sleeps, unless more scripts run than there are processors for both of their
-// sides: then looking takes the time of whoever is waited for. Neither side believes the other's numbers: a position that cannot be
+// sides: then looking takes the time of the one waited for. Neither side believes the other's numbers: a position that cannot be
 // ends the conversation, and what is in a ring is copied before anybody reads it.
 
 const (

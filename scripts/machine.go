@@ -111,7 +111,7 @@ func (m *machine) parameters() goja.Value {
 	return m.enter(m.params)
 }
 
-// settled returns what a promise came to; every job has run by now.
+// settled returns what a promise came to; every job has run now.
 func (m *machine) settled(v goja.Value) (goja.Value, error) {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ExportType() != typePromise {

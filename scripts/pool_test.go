@@ -94,7 +94,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestQueue holds all workers: one principal has no more than its share, and whoever
+// TestQueue holds all workers: one principal has no more than its share, and anyone who
 // waits too long is told so.
 func TestQueue(t *testing.T) {
 	r := New(Options{Worker: self(), Limits: Limits{Workers: 3, PerUser: 2, Spares: 1, QueueWait: 200 * time.Millisecond, QueueLimit: 1}})

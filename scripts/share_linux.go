@@ -37,7 +37,7 @@ func newShare() ([]byte, *os.File, error) {
 	return mem, f, nil
 }
 
-// releaseWith gives the memory back once nobody can use l any more.
+// releaseWith gives the memory back once nobody can use l any longer.
 func releaseWith(l *link) {
 	runtime.AddCleanup(l, release, l.mem)
 }

@@ -16,7 +16,7 @@ const maxNested = 16
 type turn struct {
 	depth int
 	wall  time.Duration // that the script has
-	end   time.Time     // when they are over
+	end   time.Time     // when they have ended
 }
 
 type turnKey struct{}

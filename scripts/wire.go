@@ -23,7 +23,7 @@ const (
 	frameSend   = 'p' // worker: call an operation, whose result is not wanted
 	frameAsk    = 'q' // worker: anything else that has an answer
 	frameLog    = 'l' // worker: a line of the console, no answer
-	frameDone   = 'd' // worker: the run is over
+	frameDone   = 'd' // worker: the run has ended
 )
 
 // Kinds of values.

@@ -52,7 +52,7 @@ func WorkerMain(in io.Reader, out io.Writer) int {
 			return 1
 		}
 		if frame[0] == frameAhead || frame[0] == frameNoMore {
-			continue // the run is over
+			continue // the run has ended
 		}
 		if err := w.serve(frame); err != nil {
 			return 1

@@ -127,7 +127,7 @@ func backlogKey(number uint64) []byte {
 const rowsPerCommit = 1 << 20
 
 // openBacklog sees to it that new rows come behind those that are there and those that were taken away:
-// whoever opened the store before began with the number of a lower version.
+// anyone who opened the store before began with the number of a lower version.
 func (r *Repo) openBacklog(ctx context.Context) error {
 	rg := prefix([]byte{layout.WordsSpace, layout.WordsPending})
 	rg.Reverse, rg.Limit, rg.KeysOnly = true, 1, true

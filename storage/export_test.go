@@ -68,7 +68,7 @@ func (r *Repo) ForgetNulls(ctx context.Context) error {
 	return r.list(ctx, old)
 }
 
-// EveryID returns the identifiers of all documents there are, whoever may see them.
+// EveryID returns the identifiers of all documents there are, regardless of who may see them.
 func (t *Tx) EveryID() (ids []string, err error) {
 	for row, err := range t.kv.Scan(prefix([]byte{layout.NodeSpace})) {
 		if err != nil {

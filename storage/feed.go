@@ -162,7 +162,7 @@ func (t *Tx) feedNumber(audited int64) (number int64, err error) {
 	return number, err
 }
 
-// feedEvent writes what the feed tells of an event, whose audit record has a number.
+// feedEvent writes what the feed describes an event, whose audit record has a number.
 func (t *Tx) feedEvent(number int64, e Event) error {
 	if e.Doc == nil || e.Doc.IsVersion() || !slices.Contains(feedEvents, e.Name) {
 		return nil
@@ -191,7 +191,7 @@ func (t *Tx) feedMembers(of, name string, kind byte) error {
 	return t.feedAlone(FeedEntry{Event: MembershipChanged, User: of})
 }
 
-// feedRestored tells of folders that came out of the trash with what is in them.
+// feedRestored describes folders that came out of the trash with what is in them.
 func (t *Tx) feedRestored(docs Docs) error {
 	for _, d := range docs {
 		if d == nil {
@@ -204,7 +204,7 @@ func (t *Tx) feedRestored(docs Docs) error {
 	return nil
 }
 
-// feedAlone tells of something that has no audit record, but a number among theirs.
+// feedAlone describes something that has no audit record, but a number among theirs.
 func (t *Tx) feedAlone(e FeedEntry) (err error) {
 	if !t.feeds() {
 		return nil

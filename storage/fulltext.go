@@ -12,7 +12,7 @@ import (
 )
 
 // Full text finds documents by rows "w 1 term id", which are written behind the transactions that
-// change documents: such a transaction leaves rows "w 3 number" that list these, and whoever brings the terms
+// change documents: such a transaction leaves rows "w 3 number" that list these, and anyone who brings the terms
 // up to date takes them away (backlog.go). A search reads the documents of these rows itself, as long as they
 // are few, so that it sees what its transaction sees.
 
@@ -105,7 +105,7 @@ func (t *Tx) note(d *Doc, v any) any {
 	return v
 }
 
-// KeepText says what full text finds a file by, where whoever made the file knows that better
+// KeepText says what full text finds a file by, where the one who made the file knows that better
 // than the one who reads files: decks leave the speaker notes out.
 func KeepText(t *Tx, b *Blob, found string) error {
 	if err := t.MayWrite(); err != nil {

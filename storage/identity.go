@@ -7,7 +7,7 @@ import (
 )
 
 // Entries of access lists name users, and a name may have had several users, one after the other. So an entry says
-// with a number whom it is for: one made anew under the name gets nothing of what was granted before, from the moment
+// with a number whom it is for: one made again under the name gets nothing of what was granted before, from the moment
 // on at which the one before is gone. What is left of that is removed by jobs.
 
 // formerTable has the number of the last user of a name who is gone, by the name.

@@ -144,7 +144,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 		t.Errorf("entries once bob is gone: %v", got)
 	}
 	w.make("/next", "Workspace", nil)
-	w.grant("/next", "bob:Read") // for whoever has the name next
+	w.grant("/next", "bob:Read") // for anyone who has the name next
 	if got := w.named("/next"); fmt.Sprint(got) != "[bob:Read]" {
 		t.Errorf("entries for the next bob: %v", got)
 	}
@@ -182,7 +182,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 	}
 }
 
-// TestGrantsOfTheGoneBeside has a user be made anew in a store with two repositories: nothing is left in either.
+// TestGrantsOfTheGoneBeside has a user be made again in a store with two repositories: nothing is left in either.
 func TestGrantsOfTheGoneBeside(t *testing.T) {
 	first := newWorld(t)
 	second := first.sibling("archive")
@@ -231,7 +231,7 @@ func TestGrantsOfTheUnnumbered(t *testing.T) {
 	}
 }
 
-// TestLockOfSomebodyGone holds that a user made anew under a name does not have the locks of the one before.
+// TestLockOfSomebodyGone holds that a user made again under a name does not have the locks of the one before.
 func TestLockOfSomebodyGone(t *testing.T) {
 	w := newWorld(t)
 	hire := func() *storage.Principal {

@@ -53,7 +53,7 @@ func (i Internal) Has(d *Doc, permission string) bool {
 	return i.t.can(d, 1<<slices.Index(permissionNames, permission))
 }
 
-// Load returns a document, whoever may see it; nil if there is none.
+// Load returns a document, regardless of who may see it; nil if there is none.
 func (i Internal) Load(id layout.ID) (*Doc, error) { return i.t.load(id) }
 
 // Visible returns a document, which is NotFound unless it may be read.
@@ -112,7 +112,7 @@ func (i Internal) Pending(limit int) (ids []layout.ID, more bool, err error) {
 	return i.t.pending(limit)
 }
 
-// LoadCovered loads the document of an index row, whoever may see it; nil if it is gone.
+// LoadCovered loads the document of an index row, regardless of who may see it; nil if it is gone.
 func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
 	if c.Bits&layout.HasNode == 0 {
 		return i.t.load(id)
@@ -174,7 +174,7 @@ func (i Internal) Members(kind byte, of string) ([]string, error) { return i.t.m
 // GroupsAbove returns groups with all that contain them.
 func (i Internal) GroupsAbove(groups []string) ([]string, error) { return i.t.groupsAbove(groups) }
 
-// Regrouped has all who act look up anew which groups they are in.
+// Regrouped has all who act look up again which groups they are in.
 func (i Internal) Regrouped() error { return i.t.regrouped() }
 
 // FeedMembers tells the feed that somebody came into a group or left one.

@@ -179,7 +179,7 @@ func (t *Tx) Unlock(d *Doc) (*Doc, error) {
 	return t.relock(d, before, cur, "unlock", "documentUnlocked")
 }
 
-// hasLock reports whether the principal has locked d. A user made anew under the name of one who is gone has not.
+// hasLock reports whether the principal has locked d. A user made again under the name of one who is gone has not.
 func (t *Tx) hasLock(d *Doc) bool {
 	if d.lockOwner == "" || d.lockOwner != t.as.Name {
 		return false

@@ -215,7 +215,7 @@ func (t *Tx) ownGrants(d *Doc) error {
 	return t.indexGrantees(d.id, nil, lists, d.acl)
 }
 
-// positionGap is how far children that are numbered anew are apart. Each insertion at one spot halves the
+// positionGap is how far children that are numbered again are apart. Each insertion at one spot halves the
 // gap, so about twenty fit before the children have to be numbered again.
 const positionGap = 1 << 20
 
@@ -249,7 +249,7 @@ func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 			return nil, err
 		}
 		// The document is read again, since its own row may have been written with a new number.
-		if cur, err = t.load(cur.id); err != nil { // it may have been numbered anew
+		if cur, err = t.load(cur.id); err != nil { // it may have been numbered again
 			return nil, err
 		}
 	}
@@ -269,7 +269,7 @@ func (t *Tx) putAt(d *Doc, position int64) error {
 }
 
 // positionBefore finds a number between those of a child and the child before it. Where there
-// is none all children are numbered anew.
+// is none all children are numbered again.
 func (t *Tx) positionBefore(parent, child layout.ID) (int64, error) {
 	for range 2 {
 		d, err := t.load(child)

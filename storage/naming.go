@@ -27,7 +27,7 @@ type naming struct {
 const (
 	stampSlots = 1 << 10
 
-	// maxClaims is how many names one transaction claims. Whoever makes more is filling a folder, mostly alone.
+	// maxClaims is how many names one transaction claims. Anyone who makes more is filling a folder, mostly alone.
 	maxClaims = 64
 
 	// maxEnded is how many claims are remembered; those of transactions that have ended are forgotten beyond it.
@@ -176,7 +176,7 @@ func (r *Repo) cleanName(name string) (string, error) {
 const probes = 16
 
 // freeChild reports whether no child of the parent has a name, and none that is being made is about to have it. Only
-// that it is free is validated: whoever finds it taken chooses another one. Whoever fills a folder asks many times.
+// that it is free is validated: anyone who finds it taken chooses another one. Anyone who fills a folder asks many times.
 // A transaction that has looked for a child of just this name makes it unless it is there, and would rather lose the race.
 func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 	if t.free.parent != parent {
@@ -184,7 +184,7 @@ func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 	}
 	key := layout.ChildNameKey(parent, name)
 	if t.free.count == t.free.probe {
-		t.free.probe *= 4 // it may have been of no use
+		t.free.probe *= 4 // it may have been unused
 		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
 			return false, err
 		}

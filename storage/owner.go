@@ -12,7 +12,7 @@ type Owner struct {
 	Name   string
 	Seed   func(t *Tx, adminPassword string) error                     // the first repository of a store is filled
 	Open   func(ctx context.Context, r *Repo) error                    // a repository is opened
-	Sweep  func(ctx context.Context, r *Repo) error                    // what nobody needs any more is removed
+	Sweep  func(ctx context.Context, r *Repo) error                    // what nobody needs any longer is removed
 	Erase  func(t *Tx, d *Doc) error                                   // the document is erased
 	Leave  func(t *Tx, user string) error                              // the user is deleted
 	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together

@@ -57,7 +57,7 @@ func (p *Principal) Is(names ...string) bool {
 	})
 }
 
-// Identity says whose something is that is kept: a user made anew under the name of one who is gone is
+// Identity says whose something is that is kept: a user made again under the name of one who is gone is
 // somebody else.
 func (p *Principal) Identity() string { return OwnedBy(p).Identity() }
 
@@ -238,8 +238,8 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 	return names, nil
 }
 
-// Whoever signed in acts as long as what they signed in by is good and as a member of the groups
-// they are in by now, however long the request takes. So every transaction looks again, in its own
+// Anyone who signed in acts as long as what they signed in by is good and as a member of the groups
+// they are in now, however long the request takes. So every transaction looks again, in its own
 // snapshot: a key that is revoked, a session that ends, a user who goes or leaves a group while a
 // request is under way counts from then on. A writing transaction that loses the race runs again
 // and is refused.
@@ -257,7 +257,7 @@ type Proof struct{ Kind, Name string }
 // membersKey holds the epoch of the memberships, which every change of them renews.
 var membersKey = []byte{layout.MemberSpace, layout.MemberEpoch}
 
-// regrouped has all who act look up anew which groups they are in.
+// regrouped has all who act look up again which groups they are in.
 func (t *Tx) regrouped() error {
 	epoch := make([]byte, 8)
 	rand.Read(epoch)
@@ -272,7 +272,7 @@ func (p *Principal) While(by Proof) *Principal {
 	return &as
 }
 
-// Proven reports whether a proof is good by now, as the owner of its kind says; one of a kind that nobody knows is not.
+// Proven reports whether a proof is good now, as the owner of its kind says; one of a kind that nobody knows is not.
 func Proven(t *Tx, by Proof) (bool, error) {
 	for _, o := range t.repo.owners {
 		if good := o.Proofs[by.Kind]; good != nil {

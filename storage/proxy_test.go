@@ -197,7 +197,7 @@ func TestLargeFolderGoes(t *testing.T) {
 }
 
 // TestPublishRacesDelete publishes a document while it is removed: what is published shows a
-// version, whoever comes first.
+// version, regardless of who comes first.
 func TestPublishRacesDelete(t *testing.T) {
 	for i := range 20 {
 		w := newWorld(t)

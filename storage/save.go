@@ -123,7 +123,7 @@ func (t *Tx) versionBefore(before, cur, d *Doc, o SaveOptions) (*Doc, *Doc, erro
 	if o.Quiet || o.Versioning == NoVersion || before.checkedIn {
 		return before, cur, nil
 	}
-	// The version must hold the state before the change, which by now exists only in memory. It is archived
+	// The version must hold the state before the change, which now exists only in memory. It is archived
 	// from a copy, and the change is applied to the result once more, because archiving has raised the
 	// version number.
 	was := before.clone()

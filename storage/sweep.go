@@ -15,7 +15,7 @@ import (
 // sweepBatch is the number of rows removed in one transaction.
 const sweepBatch = 200
 
-// Sweep removes what nobody needs any more: what was below deleted folders, content without a document
+// Sweep removes what nobody needs any longer: what was below deleted folders, content without a document
 // after a grace period, expired idempotency records, and what owners of data no longer need.
 func (r *Repo) Sweep(ctx context.Context) error {
 	var owners error

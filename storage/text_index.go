@@ -48,7 +48,7 @@ func (r *Repo) RunText(ctx context.Context) error {
 	return nil
 }
 
-// indexFor brings terms up to date until all are, or until something was written and its turn is over: then it reports
+// indexFor brings terms up to date until all are, or until something was written and its turn has ended: then it reports
 // that there may be more.
 func (r *Repo) indexFor(ctx context.Context, woken <-chan struct{}) (more bool) {
 	for began := time.Now(); ctx.Err() == nil; {
@@ -96,7 +96,7 @@ func awaitQuiet(ctx context.Context, woken <-chan struct{}, most time.Duration) 
 // cannot be read now stays: the error says why, and it does not keep the rest waiting.
 //
 // It reads the documents of a snapshot without having them validated, so that it does not conflict with those who save
-// them: whoever saves a document after that snapshot leaves a new row.
+// them: anyone who saves a document after that snapshot leaves a new row.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	var w waiting
 	var read, unread []layout.ID

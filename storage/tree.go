@@ -224,7 +224,7 @@ func (t *Tx) node(id layout.ID) (*node, error) {
 	return &n, nil
 }
 
-// load reads a document whoever may see it; nil if there is none.
+// load reads a document anyone who may see it; nil if there is none.
 func (t *Tx) load(id layout.ID) (*Doc, error) {
 	b, err := t.kv.Get(layout.NodeKey(id))
 	if err != nil || b == nil {
@@ -297,7 +297,7 @@ func (t *Tx) loadMany(ids []layout.ID) (Docs, error) {
 	return docs, nil
 }
 
-// anyChild reports whether a document has a child, whoever may see it.
+// anyChild reports whether a document has a child, regardless of who may see it.
 func (t *Tx) anyChild(id layout.ID) (bool, error) {
 	n, more, err := t.kv.Count(prefix(layout.ChildrenPrefix(id)), 1)
 	return n > 0 || more, err

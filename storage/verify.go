@@ -17,7 +17,7 @@ import (
 
 const maxProblems = 1000
 
-// FileCheck is told of a file of a document.
+// FileCheck is informed of a file of a document.
 type FileCheck func(t *Tx, d *Doc, xpath string, b *Blob)
 
 // VerifyRows reads all rows and reports what does not fit together: damaged values, documents without a place, places

@@ -90,7 +90,7 @@ func (t *Tx) CheckIn(d *Doc, major bool, comment string) (*Doc, error) {
 	return v, nil
 }
 
-// archive makes a version of cur, which is checked in by it, whoever acts.
+// archive makes a version of cur, which is checked in by it, regardless of who acts.
 func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
 	if err := t.fire(Event{Name: "aboutToCheckIn", Doc: cur, Comment: comment}); err != nil {
 		return nil, err

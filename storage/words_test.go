@@ -144,7 +144,7 @@ func TestFullText(t *testing.T) {
 }
 
 // TestSearchSeesWhatIsCommitted has documents written from several sides, some for nothing, while their
-// terms are brought up to date; whoever wrote finds its words at once, and the old ones no more.
+// terms are brought up to date; the writer finds its words at once, and the old ones no more.
 func TestSearchSeesWhatIsCommitted(t *testing.T) {
 	w := newWorld(t, func(c *storage.Config) { c.NewID = nil })
 	for i := range 4 {

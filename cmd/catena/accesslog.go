@@ -15,7 +15,7 @@ import (
 type accessLog struct {
 	*slog.Logger
 	file *appended      // nil: standard output
-	told chan os.Signal // to open the file anew
+	told chan os.Signal // to open the file again
 }
 
 // accessLog opens the log of requests: a file, or out for -. Its lines have the fields of rest.Config.Access
@@ -40,7 +40,7 @@ func (g *global) accessLog(name string, out io.Writer) (*accessLog, error) {
 	return l, err
 }
 
-// reopening opens the file anew whenever the process is told to (SIGHUP), until ctx ends. Where there is no file,
+// reopening opens the file again whenever the process is told to (SIGHUP), until ctx ends. Where there is no file,
 // the signal does what it does otherwise.
 func (l *accessLog) reopening(ctx context.Context, log *slog.Logger) error {
 	for {

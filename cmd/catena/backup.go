@@ -135,7 +135,7 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 			return cmp.Or(err, error(fault.Exists.Errorf("%s: already contains %s; restore into an empty directory", g.data, part)))
 		}
 	}
-	if p, err := locationIn(g.data); err != nil || p.Address != "" { // of one that was broken off: nothing is there yet
+	if p, err := locationIn(g.data); err != nil || p.Address != "" { // of one that was interrupted: nothing is there yet
 		p.Address = ""
 		if err := cmp.Or(err, p.write(g.data)); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 	}
 	inner := *g
 	inner.data = filepath.Join(g.data, restoring)
-	if err := os.RemoveAll(inner.data); err != nil { // of one that was broken off
+	if err := os.RemoveAll(inner.data); err != nil { // of one that was interrupted
 		return err
 	}
 	defer os.RemoveAll(inner.data)

@@ -39,7 +39,7 @@ func compactCmd(g *global) *cobra.Command {
 }
 
 // compact gives back what the closed data directory does not need: what a server removes from time to time, and what
-// is of no use in the files of the store, much of which a server leaves until it pays.
+// is unused in the files of the store, much of which a server leaves until it pays.
 func (g *global) compact(ctx context.Context) (store, blobs room, err error) {
 	if g.shared() {
 		return store, blobs, usage{errors.New("the database gives room back by itself (autovacuum)")}

@@ -56,7 +56,7 @@ func TestConformance(t *testing.T) {
 	}
 	key := s.owner(t, "suite")
 	front := httptest.NewUnstartedServer(&httputil.ReverseProxy{
-		Transport: &http.Transport{DisableKeepAlives: true}, // a request that is broken off disturbs no other
+		Transport: &http.Transport{DisableKeepAlives: true}, // a request that is interrupted disturbs no other
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target) // the suite knows no keys: this adds one, and leaves Host and Origin as they are
 			r.Out.Host = r.In.Host

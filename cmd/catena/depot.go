@@ -21,7 +21,7 @@ type depot interface {
 	Write(ctx context.Context, name string, write func(io.Writer) error) error
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 	Remove(ctx context.Context, name string) error
-	// Ready makes the depot if need be, and removes what writes that were broken off before a moment have left.
+	// Ready makes the depot if need be, and removes what writes that were interrupted before a moment have left.
 	Ready(ctx context.Context, before time.Time) error
 	// At is the address of what has a name, of the depot itself for "".
 	At(name string) string

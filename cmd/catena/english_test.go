@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,7 +39,13 @@ var odd = []struct {
 	{regexp.MustCompile(`(?i)\bnot below \d`), `"at least"`},
 	{regexp.MustCompile(`(?i)\bthan (it|they|is|one) may\b`), `"too …", "than allowed"`},
 	{regexp.MustCompile(`(^|[.;:] )Who(se)? (is|has|does|names|wants)\b`), `"users who …"`},
+	{regexp.MustCompile(`(?i)\bin the place of\b`), `"in place of", "instead of"`},
+	{regexp.MustCompile(`(?i)\bbehind the back of\b`), `"in the background"`},
+	{regexp.MustCompile(`(?i)\b(thereof|therein|whereof|wherein)\b`), `"of it", "in it"`},
 }
+
+// oddComments are the patterns that comments are searched for as well. The others have uses in comments that read well.
+var oddComments = []string{"whoever", "anew", "of no use", "any more", "is over", "alike", "who asks", "one's own", "in the place of", "broken off", "at hand"}
 
 // noX finds "is no X", which is odd unless "there" stands before it.
 var noX = regexp.MustCompile(`(?i)(\w+)\s+(?:is|are|was|were) no (\w+)`)
@@ -58,8 +65,21 @@ func oddities(text string) (out []string) {
 	return out
 }
 
+// oddRemarks lists what is odd in a comment.
+func oddRemarks(text string) (out []string) {
+	for _, o := range oddities(text) {
+		if slices.ContainsFunc(oddComments, func(words string) bool { return strings.Contains(strings.ToLower(o), `"`+words+`":`) }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // generated are the pages that come from texts of the program.
 var generated = map[string]bool{"commands.md": true, "settings.md": true}
+
+// pageTypes are the endings of the files that pages are made of.
+var pageTypes = map[string]bool{".html": true, ".js": true, ".css": true}
 
 // TestEnglish reads the documentation for odd English.
 func TestEnglish(t *testing.T) {
@@ -85,7 +105,7 @@ func TestEnglish(t *testing.T) {
 	}
 }
 
-// TestEnglishLiterals reads the texts in the code for odd English.
+// TestEnglishLiterals reads the texts and the comments in the code for odd English.
 func TestEnglishLiterals(t *testing.T) {
 	files := token.NewFileSet()
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(name string, d fs.DirEntry, err error) error {
@@ -95,12 +115,24 @@ func TestEnglishLiterals(t *testing.T) {
 		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
+		if page := pageTypes[filepath.Ext(name)]; page && !strings.Contains(filepath.ToSlash(name), "/dist/") {
+			text, err := os.ReadFile(name)
+			for _, o := range oddRemarks(string(text)) {
+				t.Errorf("%s: %s", name, o)
+			}
+			return err
+		}
 		if d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
-		file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
+		}
+		for _, group := range file.Comments {
+			for _, o := range oddRemarks(strings.Join(strings.Fields(group.Text()), " ")) {
+				t.Errorf("%s: %s", files.Position(group.Pos()), o)
+			}
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			lit, ok := n.(*ast.BasicLit)

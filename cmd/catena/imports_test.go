@@ -91,7 +91,7 @@ var imports = map[string][]string{
 	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":                 {}, // attacks and large decks for tests
 	"decks/export":                   {"engine", "storage/hold", "storage", "storage/people", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/render"},
-	"decks/field":                    {"decks/theme"}, // a table without operations: for decks, models and pages alike
+	"decks/field":                    {"decks/theme"}, // a table without operations: for decks, models and pages in the same way
 	"decks/file":                     {"storage", "storage/hold"},
 	"decks/format":                   {}, // as decks/field
 	"decks/html":                     {},
@@ -102,7 +102,7 @@ var imports = map[string][]string{
 	"decks/slide":                    {"engine", "storage", "decks/deck", "decks/html"},
 	"decks/style":                    {},
 	"decks/team":                     {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field", "decks/listing"},
-	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages alike
+	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages in the same way
 	"chains":                         {"engine", "engine/library", "storage/schema"},
 	"scripts":                        {"engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
 	"rest":                           {"engine", "storage/jsontext", "engine/entity", "engine/lines", "rest/web", "storage/credential", "storage/signin"},

@@ -138,7 +138,7 @@ func (a *app) printer(given string) error {
 	return nil
 }
 
-// browserAge is how old a browser may be before that is told: they are mended every few weeks.
+// browserAge is how old a browser may be before that is told: they are fixed every few weeks.
 const browserAge = 30 * 24 * time.Hour
 
 // outdated says when a browser's program was made, as far as its file tells, and whether that is too long ago.

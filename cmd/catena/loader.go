@@ -26,7 +26,7 @@ const (
 	loadRecords = 500
 	loadBytes   = 4 << 20
 	maxRecord   = 1 << 20
-	maxShown    = 20 // rejected records that are told of on the terminal
+	maxShown    = 20 // rejected records that are informed of on the terminal
 )
 
 // loader sends the records of a file, with the files they name.

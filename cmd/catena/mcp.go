@@ -139,7 +139,7 @@ func (b *bridge) take(ctx context.Context, line []byte) {
 	}
 }
 
-// cancel breaks a request off; nobody waits for its answer any more.
+// cancel breaks a request off; nobody waits for its answer any longer.
 func (b *bridge) cancel(id json.RawMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -335,7 +335,7 @@ func (g *global) made() error {
 }
 
 // local opens the data directory and returns a client of its REST interface, acting as
-// Administrator: whoever can read the directory needs no password.
+// Administrator: anyone who can read the directory needs no password.
 func (g *global) local(ctx context.Context) (*client, func(), error) {
 	if err := g.made(); err != nil {
 		return nil, nil, err

@@ -23,7 +23,7 @@ import (
 	"catena/storage/owner"
 )
 
-// rehearse deploys what a data directory holds on an empty store in memory, and returns what serve would tell of: files
+// rehearse deploys what a data directory holds on an empty store in memory, and returns what serve would describe: files
 // that are refused, actions that are not offered, workflows that cannot run. Texts kept in the store count unless a server
 // has it open; then the files alone do.
 func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error) {

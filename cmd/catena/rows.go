@@ -19,7 +19,7 @@ func (g *global) say(out io.Writer, v any, format string, args ...any) error {
 	return err
 }
 
-// rows are what a verb has to tell of several things: lines as they come, or one JSON array in the end.
+// rows are what a verb has to describe several things: lines as they come, or one JSON array in the end.
 type rows struct {
 	out  io.Writer
 	json bool

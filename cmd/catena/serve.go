@@ -264,7 +264,7 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 		tell("STOPPING=1")
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
 		if err = server.Shutdown(drain); err != nil {
-			err = errors.Join(err, server.Close()) // whoever is not done now is cut off, and holds no transaction
+			err = errors.Join(err, server.Close()) // anyone who is not done now is cut off, and holds no transaction
 		}
 		cancel()
 	}
@@ -404,12 +404,12 @@ func (t task) attempt(ctx context.Context) (err error) {
 	return t.run(ctx)
 }
 
-// sweep removes what nobody needs any more.
+// sweep removes what nobody needs any longer.
 func (b branch) sweep(ctx context.Context) error {
 	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
 }
 
-// sweep removes what nobody needs any more, every few minutes.
+// sweep removes what nobody needs any longer, every few minutes.
 func (a *app) sweep(ctx context.Context) error {
 	t := time.NewTicker(5 * time.Minute)
 	defer t.Stop()

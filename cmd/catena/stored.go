@@ -155,7 +155,7 @@ func (k kind) each(g *global, cmd *cobra.Command, args []string, fn func(c *clie
 
 // readText reads a text from a file, or from a pipe that a shell has made.
 func readText(name string) (string, error) {
-	f, err := os.Open(name) //nolint:gosec // whoever calls says which
+	f, err := os.Open(name) //nolint:gosec // the caller says which
 	if err != nil {
 		return "", usage{err}
 	}

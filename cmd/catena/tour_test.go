@@ -119,7 +119,7 @@ func examplesOf(page string) []example {
 	return all
 }
 
-// play returns what each example printed. An example that starts a server is over when the server is ready.
+// play returns what each example printed. An example that starts a server has ended when the server is ready.
 func play(t *testing.T, examples []example, dir string, env []string) []string {
 	t.Helper()
 	addr := freeAddr(t)

@@ -168,7 +168,7 @@ func (x *database) items(tx *sql.Tx, table string, list any, id string) {
 	}
 }
 
-// ask answers a question; the groups are those of who asks, nil for an administrator.
+// ask answers a question; the groups are those of the caller, nil for an administrator.
 func (x *database) ask(q *question, args []any, groups []string) (r result, err error) {
 	where := q.where
 	if groups != nil {

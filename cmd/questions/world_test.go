@@ -154,7 +154,7 @@ func (w *world) block() {
 	}
 }
 
-// asker is who asks: the administrator, or one of the users.
+// asker is the caller: the administrator, or one of the users.
 type asker struct {
 	principal *storage.Principal
 	groups    []string // nil: may read everything

@@ -89,7 +89,7 @@ func (m *machine) lose(old kv.Store) (kv.Store, error) {
 	if err := m.fs.Crash(m.dir(), func(name string) bool { return mapped || !strings.HasSuffix(name, ".mem") }); err != nil {
 		return nil, err
 	}
-	_ = old.Close() // it cannot write any more
+	_ = old.Close() // it cannot write any longer
 	s, err := m.boot()
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"catena/storage/search"
 )
 
-// hooked are the events that the webhook is told of.
+// hooked are the events that the webhook is informed of.
 var hooked = []string{"documentCreated", "documentMoved", "documentRemoved"}
 
 // hook registers the webhook.

@@ -63,7 +63,7 @@ type review struct {
 	over      bool
 }
 
-// event is what the audit log tells of a document.
+// event is what the audit log describes a document.
 type event struct{ name, doc, user string }
 
 func newModel() *model {
@@ -142,7 +142,7 @@ func (m *model) within(id, top string) bool {
 	return false
 }
 
-// happened has the audit log tell of an event.
+// happened has the audit log describe an event.
 func (m *model) happened(name, doc string, by *person) { m.events[event{name, doc, by.name}]++ }
 
 // saved is what every save of a document does: a version before it if somebody else changed the document last.

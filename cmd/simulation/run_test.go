@@ -173,7 +173,7 @@ func (w *world) stop() {
 	}
 }
 
-// prepare makes what every run begins with: groups, users, the folder that all is in, and a webhook that is told of
+// prepare makes what every run begins with: groups, users, the folder that all is in, and a webhook that is informed of
 // everything.
 func (w *world) prepare() {
 	admin := &actor{name: "setup", free: true}

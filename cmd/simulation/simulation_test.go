@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// seeds is how many seeds a test plays unless it is told.
+// seeds is how many seeds a test plays by default.
 func seeds(usual uint64) uint64 {
 	if underRace {
 		usual /= 10

@@ -34,7 +34,7 @@ type store struct {
 	*disk
 	sched  *scheduler
 	dead   atomic.Bool // the process has crashed
-	broken atomic.Bool // a sync has failed: nothing is written any more
+	broken atomic.Bool // a sync has failed: nothing is written any longer
 }
 
 // Begin hands over and opens a snapshot.

@@ -13,7 +13,7 @@ import (
 )
 
 // OwnerName is whose deck a document is: the folder's it is in, or of a deck somewhere else
-// whoever made it.
+// the one who made it.
 func OwnerName(tx *storage.Tx, d *storage.Doc) string {
 	name, ok := strings.CutPrefix(d.Path(), "/"+Homes+"/")
 	folder, _, inside := strings.Cut(name, "/")

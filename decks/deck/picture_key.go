@@ -25,7 +25,7 @@ var keyTimes = map[string]time.Duration{KeyFile: FileKeyTime, KeyThumbnail: thum
 const FileKeyTime = 24 * time.Hour
 
 // PictureKey lets an address open pictures of a deck without cookies, with the rights of who calls, until then: the
-// name and the number, the time and a signature. Those rights are looked at anew whenever it is used.
+// name and the number, the time and a signature. Those rights are looked at again whenever it is used.
 func PictureKey(c *engine.Ctx, d *storage.Doc, opens string, until time.Time) string {
 	end, number := strconv.FormatInt(until.Unix(), 10), strconv.FormatInt(c.As.ID, 10)
 	return strings.Join([]string{

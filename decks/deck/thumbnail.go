@@ -12,7 +12,7 @@ const thumbnailKeyTime = 48 * time.Hour
 
 // Thumbnail is the address of the picture of a deck's first slide. What is not for everyone
 // has a key in it, so that pages can show it without signing in; it lasts a day or two, and
-// the rights of who was given it are looked at anew.
+// the rights of who was given it are looked at again.
 func (v View) Thumbnail(c *engine.Ctx, owner string, d *storage.Doc) string {
 	if d.IsTrashed() {
 		return ""

@@ -31,7 +31,7 @@ type Export struct {
 	Deck int64
 	Doc  string // id of the deck's document
 	storage.Owned
-	Base      string `json:",omitempty"` // the server's address, as whoever asked for the export knows it
+	Base      string `json:",omitempty"` // the server's address, as the user who asked for the export knows it
 	Format    string // name in format.Formats
 	Options   render.Options
 	Status    string // Pending until it is Completed or Failed, and never changes then

@@ -14,7 +14,7 @@ import (
 const maxStored = 50 << 20
 
 // find returns a file that an export's deck shows: one kept with the deck, or by an address of
-// this server's, if whoever asked for the export may read it.
+// this server's, if the user who asked for the export may read it.
 func (w *Worker) find(ctx context.Context, e *Export, address string) (data []byte, typ string, err error) {
 	err = w.Repo.View(ctx, w.Repo.System(), func(tx *storage.Tx) error {
 		f, err := file.Find(tx, e.Doc, address)

@@ -61,7 +61,7 @@ func (s *service) keep(owner string, data []byte) (id string) {
 	return id
 }
 
-// TestStoredPictures has files of documents shown in exports: those that whoever asks for
+// TestStoredPictures has files of documents shown in exports: those that the caller for
 // the export may read, by all the addresses there are, and no others.
 func TestStoredPictures(t *testing.T) {
 	s := newService(t)

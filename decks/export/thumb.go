@@ -29,7 +29,7 @@ const (
 	// ThumbJob is the kind of job that draws a slide.
 	ThumbJob = "deck.thumbnail"
 
-	thumbWait = 2 * time.Minute // after which a picture that did not come is asked for anew
+	thumbWait = 2 * time.Minute // after which a picture that did not come is asked for again
 	maxSlides = 1000
 )
 

@@ -86,7 +86,7 @@ func (w *Worker) export(ctx context.Context, j outbox.Job) error {
 func stopping() error { return &outbox.Later{Why: "the server is stopping"} }
 
 // begin notes the attempt, and reads the deck as it was. Both are nil if there is nothing
-// to be done any more.
+// to be done any longer.
 func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.Deck, err error) {
 	var stopped error
 	err = w.Repo.Update(ctx, w.Repo.System(), func(tx *storage.Tx) error {
@@ -191,7 +191,7 @@ func (w *Worker) change(ctx context.Context, e *Export, fn func(*storage.Tx, *Ex
 	})
 }
 
-// complete keeps the file and tells whoever listens.
+// complete keeps the file and tells anyone who listens.
 func (w *Worker) complete(ctx context.Context, e *Export, file []byte, warnings []string) error {
 	f := format.Find(e.Format)
 	if f == nil {

@@ -239,7 +239,7 @@ func (f *File) drop(tx *storage.Tx, deck string) error {
 
 var addresses = regexp.MustCompile(`(["'(=\s])(files/[0-9]+/[A-Za-z0-9._-]+)(["')\s>])`)
 
-// WithKey adds a key to the addresses of files in HTML, which opens them for whoever may see
+// WithKey adds a key to the addresses of files in HTML, which opens them for anyone who may see
 // a deck that is not for everyone.
 func WithKey(html, key string) string {
 	if key == "" || !strings.Contains(html, "files/") {

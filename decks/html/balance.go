@@ -197,8 +197,8 @@ func (b *balance) part(r int) bool {
 	return n > 0 && rank(b.open[n-1]) >= 0 && rank(b.open[n-1]) < r && b.open[n-1] != "caption" && b.open[n-1] != "colgroup"
 }
 
-// mend rewrites the slides that do not end where they say.
-func (b *balance) mend(src string) (string, error) {
+// repair rewrites the slides that do not end where they say.
+func (b *balance) repair(src string) (string, error) {
 	var out strings.Builder
 	done := 0
 	for _, s := range b.found {

@@ -114,7 +114,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestBalanced mends what leaves something open, and keeps every byte of what does not.
+// TestBalanced repairs what leaves something open, and keeps every byte of what does not.
 func TestBalanced(t *testing.T) {
 	const after = "\n<section>after</section>"
 	for src, want := range map[string]string{

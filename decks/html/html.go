@@ -31,7 +31,7 @@ const (
 // new ones.
 const Rules = "2"
 
-// Page is the HTML of a deck that nothing in acts any more, and what is in it.
+// Page is the HTML of a deck that nothing in acts any longer, and what is in it.
 type Page struct {
 	HTML    string
 	Removed []string // what was taken out, with its place
@@ -60,7 +60,7 @@ func Clean(src string) (*Page, error) {
 		out := f.out.String()
 		if out == clean {
 			var err error
-			if out, err = f.balance.mend(clean); err != nil {
+			if out, err = f.balance.repair(clean); err != nil {
 				return nil, err
 			}
 		}

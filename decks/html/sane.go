@@ -44,7 +44,7 @@ func blanksLen(s string) int { return run(s, blank) }
 
 func tagName(s string) string { return s[:run(s, nameByte)] }
 
-// sane reports whether a tag is written so that every parser reads it alike:
+// sane reports whether a tag is written so that every parser reads it in the same way:
 // <name attribute attribute=word attribute="text" attribute='text'>.
 func sane(tag string) bool {
 	s, ok := strings.CutPrefix(tag, "<")

@@ -63,7 +63,7 @@ func acts(s string) bool {
 	return strings.Contains(s, "javascript:") || strings.Contains(s, "vbscript:")
 }
 
-// comment keeps comments that every parser reads alike.
+// comment keeps comments that every parser reads in the same way.
 func (f *filter) comment() {
 	body, ok := strings.CutPrefix(f.raw, "<!--")
 	if ok {

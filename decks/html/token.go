@@ -13,7 +13,7 @@ type token struct {
 	at    int // where raw begins in the source
 	name  string
 	attrs []attribute // each name once, in lower case; values as they are meant
-	sane  bool        // every parser reads the tag alike
+	sane  bool        // every parser reads the tag in the same way
 }
 
 type attribute struct{ name, value string }
@@ -211,7 +211,7 @@ func meant(value string) (string, bool) {
 	return value, true
 }
 
-// wellKnown reports whether s begins with a reference to a character that is read alike in
+// wellKnown reports whether s begins with a reference to a character that is read in the same way in
 // text and in attributes.
 func wellKnown(s string) bool {
 	for _, known := range [...]string{"&amp;", "&#", "&quot;", "&lt;", "&gt;", "&nbsp;"} {

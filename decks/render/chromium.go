@@ -18,7 +18,7 @@ import (
 
 // Chromium is the renderer that prints decks as a browser shows them. One browser stays
 // open between files; it gets a new profile for each, sees nothing but the deck's own
-// files, and is started anew when it crashes, hangs or has made many.
+// files, and is started again when it crashes, hangs or has made many.
 type Chromium struct {
 	Path string       // of the program
 	Log  *slog.Logger // nil: slog.Default

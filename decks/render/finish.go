@@ -21,7 +21,7 @@ func settings() *model.Configuration {
 }
 
 // finish checks that a file is whole, and writes into it what it is of and which renderer
-// made it. What is alike in it is then there once; more is not gained by optimising it.
+// made it. What is the same in it is then there once; more is not gained by optimising it.
 func finish(data []byte, d *Deck, renderer string, slides int) ([]byte, error) {
 	about := map[string]string{"Renderer": renderer, "Slides": strconv.Itoa(slides), "Creator": "catena"}
 	for name, text := range map[string]string{"Author": d.Author, "Subject": d.Description, "Title": d.Title} {

@@ -37,7 +37,7 @@ type pictures struct {
 const (
 	maxPixels  = 40_000_000
 	maxPicture = 50 << 20
-	maxSide    = "4000" // pixels of an image that has to be packed anew
+	maxSide    = "4000" // pixels of an image that has to be packed again
 )
 
 // load returns the image of an address; nil if there is none that can be shown. Nothing

@@ -13,7 +13,7 @@ import (
 
 const maxWarnings = 20
 
-// Warnings say what whoever gets a file should know, once it is made: how, if not as usual, and
+// Warnings say what anyone who gets a file should know, once it is made: how, if not as usual, and
 // what it does not show. That is what lies elsewhere, since nothing is fetched, and what seems to
 // be kept here but is not, or not for the caller.
 func (d *Deck) Warnings() []string {

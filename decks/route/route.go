@@ -1,5 +1,5 @@
 // Package route is the table of the deck service's addresses. The server routes by it and makes calls and answers of it;
-// the descriptions of the service tell of it.
+// the descriptions of the service describe it.
 //
 // A row names method, path, operation, parameters, body and status. rest/server turns rows into routes and
 // rest/deck runs them, so a new address of the service needs no code outside of this table unless its answer

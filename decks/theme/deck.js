@@ -26,7 +26,7 @@ const Deck = (() => {
   };
 
   // On paper pictures are there from the start, and each slide of a stack needs the stack's
-  // background itself. Lines of code that are pointed at step by step are all alike on a page
+  // background itself. Lines of code that are pointed at step by step all look the same on a page
   // that shows every step; only numbers stay.
   const paper = (slides, separate) => {
     for (const lazy of slides.querySelectorAll("img[data-src]:not([src])")) lazy.src = lazy.dataset.src;

@@ -51,7 +51,7 @@ func taken(p post, secret string, now time.Time, seen map[string]bool) bool {
 }
 
 // TestForged: who receives webhooks can tell every message that is not as it was sent, one that is sent again, and one
-// of another webhook; a delivery that is tried again is the same message, signed anew.
+// of another webhook; a delivery that is tried again is the same message, signed again.
 func TestForged(t *testing.T) {
 	w := newWorld(t)
 	_, secret := w.hook("ada", "document.created")

@@ -1,6 +1,6 @@
 // Package delivery tells addresses outside what happens to the content, in the manner of Standard
 // Webhooks: each event is signed, and delivered after the commit of what caused it, again and
-// again until it is taken or a day is over. Webhooks and deliveries are kept by storage; the
+// again until it is taken or a day has ended. Webhooks and deliveries are kept by storage; the
 // connection is made by whatever client the server has for what leaves it.
 package delivery
 
@@ -142,7 +142,7 @@ func (s *Sender) happened(tx *storage.Tx, e storage.Event) error {
 	return nil
 }
 
-// mayKnow reports whether the owner of a webhook may know of an event: whoever may read its document; of one
+// mayKnow reports whether the owner of a webhook may know of an event: anyone who may read its document; of one
 // without document, who caused it, and administrators.
 func mayKnow(tx *storage.Tx, owner storage.Owned, d *storage.Doc) (bool, error) {
 	as := tx.Principal()

@@ -315,7 +315,7 @@ func TestFailing(t *testing.T) {
 }
 
 // TestWantsChange has a webhook want something else in the middle of a transaction, and in a part and in a whole that fail:
-// each event is told to whoever wants it then.
+// each event is told to anyone who wants it then.
 func TestWantsChange(t *testing.T) {
 	w := newWorld(t)
 	hook, _ := w.hook("ada", "document.locked")
@@ -420,7 +420,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestRemoved holds that whoever could read documents is told that they are gone, those in a folder as well.
+// TestRemoved holds that anyone who could read documents is told that they are gone, those in a folder as well.
 func TestRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.hook("ada", "document.removed")

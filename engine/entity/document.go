@@ -131,7 +131,7 @@ func (w *writer) ofBlob(d *storage.Doc) schema.BlobFunc {
 		dst = schema.AppendString(append(dst, `,"blobUrl":`...), address)
 		for _, name := range enrichers {
 			switch name {
-			case "appLinks": // no program on a desktop is told of files here
+			case "appLinks": // no program on a desktop is informed of files here
 				dst = append(dst, `,"appLinks":[]`...)
 			case "preview": // nor is there a view of a single file to embed; with the key clients would not use their own
 			}

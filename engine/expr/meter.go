@@ -40,7 +40,7 @@ const (
 	maxMade   = 10 << 20 // bytes of a text that is made on the way
 )
 
-// Weigh counts a value with all that it holds, each part as often as it occurs: whoever writes the value or compares
+// Weigh counts a value with all that it holds, each part as often as it occurs: anyone who writes the value or compares
 // it goes through it in the same way.
 func (m *Meter) Weigh(v any) error { return m.weigh(v, 1, 0) }
 

@@ -23,7 +23,7 @@ type delivery struct {
 	Event      map[string]any `json:"event"`
 	Doc        string         `json:"doc,omitempty"`
 	Generation int            `json:"generation,omitempty"`
-	UserID     int64          `json:"userId,omitempty"` // number of the user the job acts for; 0: none, or whoever has the name
+	UserID     int64          `json:"userId,omitempty"` // number of the user the job acts for; 0: none, or anyone who has the name
 }
 
 // generationKey finds in a context how many jobs of listeners led to it.

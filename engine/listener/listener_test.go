@@ -311,7 +311,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFailedJobIsKept looks for the run of a listener whose job failed, as whoever caused the event.
+// TestFailedJobIsKept looks for the run of a listener whose job failed, as the user who caused the event.
 func TestFailedJobIsKept(t *testing.T) {
 	w := newWorld(t)
 	w.save("name: Bad\nevents: [documentCreated]\ntypes: [File]\nafterCommit: true\nrun: Document.SetProperty\nparams: {xpath: note:note, value: 1}\n")

@@ -66,7 +66,7 @@ func unlock(read *model.Context, out io.Writer) error {
 	return api.WriteContext(read, out)
 }
 
-// CheckPassword returns an error of kind Invalid for a password that not every reader of files understands alike.
+// CheckPassword returns an error of kind Invalid for a password that not every reader of files understands in the same way.
 func CheckPassword(password string) error {
 	if len(password) > MaxPassword {
 		return fault.Invalid.Errorf("password of %d bytes, at most %d are allowed", len(password), MaxPassword)

@@ -317,7 +317,7 @@ func (m *marker) stream(content []byte) (*types.IndirectRef, error) {
 	return m.file.IndRefForNewObject(*s)
 }
 
-// underlay writes a file with the pages of another one behind its own, from the first one again when they are over.
+// underlay writes a file with the pages of another one behind its own, from the first one again when they have ended.
 func underlay(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 	read, err := t.open(files[0], 0, MayModify)
 	if err != nil {

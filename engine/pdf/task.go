@@ -13,7 +13,7 @@ import (
 	"catena/storage/fault"
 )
 
-// task is one thing to be done with files, as a worker is told of it.
+// task is one thing to be done with files, as a worker is informed of it.
 type task struct {
 	Do          string  // a name in tasks
 	Sizes       []int64 // of the files

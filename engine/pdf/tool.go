@@ -110,7 +110,7 @@ func (t *Tool) Mark(ctx context.Context, b Protected, s Stamp, picture *blob.Blo
 }
 
 // Underlay puts the pages of another file behind those of a file, each in the middle of one, and from the first one
-// again when they are over.
+// again when they have ended.
 func (t *Tool) Underlay(ctx context.Context, b, other *blob.Blob, take Take) error {
 	_, err := t.do(ctx, &task{Do: "underlay"}, []*blob.Blob{b, other}, take)
 	return err

@@ -33,7 +33,7 @@ type nameParams struct {
 // Status is where a schedule stands.
 type Status struct {
 	Name    string    `json:"name"`
-	State   string    `json:"state"` // scheduled, stopped, or ended if it is not due any more
+	State   string    `json:"state"` // scheduled, stopped, or ended if it is not due any longer
 	Run     string    `json:"run"`
 	User    string    `json:"user"`
 	Next    time.Time `json:"next,omitzero"`

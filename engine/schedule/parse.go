@@ -33,7 +33,7 @@ type Schedule struct {
 	at    time.Time
 }
 
-// next is when a schedule runs for the first time after an instant; zero: not any more. An interval counts from the last
+// next is when a schedule runs for the first time after an instant; zero: not any longer. An interval counts from the last
 // planned run, the zero time if there is none.
 func (s *Schedule) next(planned, now time.Time) time.Time {
 	switch {

@@ -132,7 +132,7 @@ func (s *Schedules) put(all []library.Version) error {
 // state is the row of a schedule.
 type state struct {
 	Version int64     `json:"version"`
-	Next    time.Time `json:"next,omitzero"`    // when it is due; zero: not any more, or it is stopped
+	Next    time.Time `json:"next,omitzero"`    // when it is due; zero: not any longer, or it is stopped
 	Planned time.Time `json:"planned,omitzero"` // when it was due last
 	Pending time.Time `json:"pending,omitzero"` // the run that was asked for and has not been made yet
 	Last    time.Time `json:"last,omitzero"`    // when the last run that went well was made
@@ -207,7 +207,7 @@ func (s *Schedules) due(ctx context.Context, j outbox.Job) error {
 		var st state
 		found, err := tx.Table(table).Get(o.Name, &st)
 		if err != nil || !found || sch == nil || !st.Next.Equal(o.At) {
-			return err // planned anew since, or stopped
+			return err // planned again since, or stopped
 		}
 		st.Planned = o.At
 		if !sch.Skip || tx.Now().Sub(o.At) <= late {

@@ -181,7 +181,7 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// TestDowntime starts the server anew after a day: what was missed is made up for once, or skipped.
+// TestDowntime starts the server again after a day: what was missed is made up for once, or skipped.
 func TestDowntime(t *testing.T) {
 	for missed, want := range map[string]int{"once": 1, "skip": 0} {
 		w := newWorld(t)
@@ -217,7 +217,7 @@ func TestZone(t *testing.T) {
 func TestOnce(t *testing.T) {
 	w := newWorld(t)
 	w.save(create + "at: 2026-03-28T13:00:00Z\n")
-	w.start() // which plans nothing anew
+	w.start() // which plans nothing again
 	w.pass(2 * time.Hour)
 	w.pass(24 * time.Hour)
 	if s := w.status(); w.made() != 1 || s.State != "ended" || len(w.jobs()) != 0 {

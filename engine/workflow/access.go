@@ -77,7 +77,7 @@ func (i *Instance) CancelTasksOf(tx *storage.Tx, node string) error {
 	return i.Grant(tx, i.Model.byID[node], nil)
 }
 
-// EachWaiting calls fn for the nodes that wait for something, by id, and has them wait for nothing any more.
+// EachWaiting calls fn for the nodes that wait for something, by id, and has them wait for nothing any longer.
 func (i *Instance) EachWaiting(fn func(node string) error) error {
 	for _, id := range slices.Sorted(maps.Keys(i.nodes)) {
 		if i.nodes[id].State == Suspended {

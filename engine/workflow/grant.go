@@ -9,7 +9,7 @@ import (
 )
 
 // Grant lets some people, those whom the open tasks of a node wait for, do with the documents what the node grants, and
-// nobody else any more. The transaction is the server's.
+// nobody else any longer. The transaction is the server's.
 func (i *Instance) Grant(tx *storage.Tx, n *Node, people []string) error {
 	if n == nil || n.Task == nil || n.Task.Grants.Text == "" {
 		return nil

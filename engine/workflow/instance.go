@@ -376,7 +376,7 @@ func hiddenRoot(tx *storage.Tx, name, typ, title string) (*storage.Doc, error) {
 	return tx.SetACL(d, "local", []storage.ACE{{User: "Everyone", Permission: "Everything", Granted: false}})
 }
 
-// kept reports whether a document is in the folder of instances, or of tasks, where only the server puts any: whoever
+// kept reports whether a document is in the folder of instances, or of tasks, where only the server puts any: anyone who
 // makes a document of their type elsewhere has made no workflow and no task.
 func kept(d *storage.Doc, root string) bool {
 	return path.Dir(d.Path()) == "/"+root && !d.IsVersion() && !d.IsProxy()

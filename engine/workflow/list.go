@@ -15,7 +15,7 @@ type Filter struct {
 	Model     string   // a name
 	Documents []string // ids: they are about one of these
 	Node      string   // of tasks: an id
-	Ended     bool     // also those that are over
+	Ended     bool     // also those that have ended
 }
 
 // where is a query of the documents of a type, in the order they were made.

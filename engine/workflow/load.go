@@ -18,7 +18,7 @@ import (
 //go:embed defaults/*.yaml
 var defaults embed.FS
 
-// Parse compiles an expression, or tells what is wrong with it; a text that is no expression is nothing to tell of
+// Parse compiles an expression, or tells what is wrong with it; a text that is no expression is nothing to describe
 // unless bare.
 type Parse func(text string, bare bool) error
 
@@ -351,7 +351,7 @@ func (r *reader) checkTask(m *Model, t *TaskDef, subject string) {
 	r.among(subject, "variable", append(slices.Clone(t.Asks), t.Shows...), variables)
 }
 
-// nested tells of workflows that nodes of one go through: those there are not, and a circle back to the first.
+// nested reports workflows that nodes of one go through: those there are not, and a circle back to the first.
 func (r *reader) nested(first, m *Model, above []*Model) {
 	for _, n := range m.Nodes {
 		if n.Sub == nil {

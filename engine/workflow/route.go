@@ -154,7 +154,7 @@ func steps(tx *storage.Tx, folder *storage.Doc) (out storage.Docs, err error) {
 	return out, nil
 }
 
-// Walk goes through the steps of a route as far as it goes without anybody, and reports whether all are over. Begin
+// Walk goes through the steps of a route as far as it goes without anybody, and reports whether all have ended. Begin
 // does what a step is for, which may be that somebody is to end it later. The transaction is the server's.
 func (i *Instance) Walk(tx *storage.Tx, begin func(*Step) error) (over bool, err error) {
 	if i.Doc.State() == Ready {
@@ -203,7 +203,7 @@ func (w *walk) within(folder *storage.Doc) (over bool, err error) {
 	return over, nil
 }
 
-// run has a step or a folder of steps begin or go on, and reports whether it is over.
+// run has a step or a folder of steps begin or go on, and reports whether it has ended.
 func (w *walk) run(d *storage.Doc) (over bool, err error) {
 	if isOver(d) {
 		return true, nil

@@ -44,7 +44,7 @@ const (
 	Suspended = "suspended" // its tasks are open
 )
 
-// Host carries out what a walk through a graph asks for, and keeps where the nodes are. It may read that anew
+// Host carries out what a walk through a graph asks for, and keeps where the nodes are. It may read that again
 // each time: a walk does not hold on to what Node returned.
 type Host interface {
 	Node(id string) *NodeState                  // to be read and changed
@@ -150,7 +150,7 @@ func (m *Model) arrive(h Host, s step, next *[]step) (bool, error) {
 	return true, nil
 }
 
-// leave is what happens when a node is over: its chain, and the transitions whose conditions hold.
+// leave is what happens when a node has ended: its chain, and the transitions whose conditions hold.
 func (m *Model) leave(h Host, n *Node) (next []step, err error) {
 	if err := h.Finish(n); err != nil {
 		return nil, err

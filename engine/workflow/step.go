@@ -63,7 +63,7 @@ func (s *Step) Asks(d *storage.Doc, now time.Time) NewTask {
 	return def
 }
 
-// MayMove is an error unless the principal may have the step end or begin anew: who may cancel the route may, and those
+// MayMove is an error unless the principal may have the step end or begin again: who may cancel the route may, and those
 // for whom an open task of the step waits. The first transaction is the principal's, the second the server's.
 func (s *Step) MayMove(tx, all *storage.Tx) error {
 	denied := s.Route.MayManage(tx)
@@ -98,7 +98,7 @@ func (s *Step) Tasks(tx *storage.Tx) ([]*Task, error) {
 // End has the step be done; tasks of it that are open are cancelled. The transaction is the server's.
 func (s *Step) End(tx *storage.Tx) error { return s.follow(tx, toDone, Running) }
 
-// BackToReady has the step be as if it had not begun; tasks of it that are open are cancelled. It begins anew when the
+// BackToReady has the step be as if it had not begun; tasks of it that are open are cancelled. It begins again when the
 // route goes on. The transaction is the server's.
 func (s *Step) BackToReady(tx *storage.Tx) error { return s.follow(tx, "backToReady", Running, Done) }
 

@@ -21,7 +21,7 @@ const (
 type Task struct {
 	Doc      *storage.Doc
 	Instance *Instance // nil: it stands alone, or its instance is gone
-	Node     *Node     // nil without an instance, or if its model has no such node any more
+	Node     *Node     // nil without an instance, or if its model has no such node any longer
 	Buttons  []*Button // those that are offered to the caller
 }
 

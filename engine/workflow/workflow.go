@@ -81,9 +81,9 @@ type Node struct {
 	Start, End    bool
 	Merge         Merge
 	Variables     []*schema.Field // of the node alone
-	Input, Output declare.Name    // operations that run when the node begins and when it is over; "": none
+	Input, Output declare.Name    // operations that run when the node begins and when it has ended; "": none
 	Task          *TaskDef        // what people are asked for
-	Sub           *SubDef         // the workflow that is gone through; a node with neither is over at once
+	Sub           *SubDef         // the workflow that is gone through; a node with neither has ended at once
 	Transitions   []*Transition
 	at            declare.Position
 }
@@ -113,7 +113,7 @@ type TaskDef struct {
 	at           declare.Position
 }
 
-// SubDef says which workflow a node goes through, on the same documents and for the same initiator. The node is over
+// SubDef says which workflow a node goes through, on the same documents and for the same initiator. The node has ended
 // once that has ended; variables of the node that are called as those of the workflow get their values then.
 type SubDef struct {
 	Model     declare.Name

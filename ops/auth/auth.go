@@ -1,6 +1,5 @@
 // Package auth holds the operations that change who acts within a run, and those on the
-// tokens of devices. Whoever a run became it stops being when the run ends, however it
-// ends; how people sign in to the server is for the entry points and storage.
+// tokens of devices. The identity that a run assumes ends with the run, however that ends; how people sign in to the server is for the entry points and storage.
 //
 // Becoming another user is for administrators and for stored chains, whose text an administrator has
 // approved. It holds until the next logout or the end of the chain.
@@ -20,7 +19,7 @@ var Ops = []engine.Op{
 	revokeToken,
 }
 
-// reread returns the document as whoever acts now sees it. One with changes not saved yet
+// reread returns the document as the principal that acts now sees it. One with changes not saved yet
 // stays as it is.
 func reread(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if !d.Saved() || d.Dirty() {

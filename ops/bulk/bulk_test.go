@@ -87,7 +87,7 @@ func (w *world) valueAs(as *engine.Principal, op string, params map[string]any) 
 	return res.Value
 }
 
-// work carries out jobs until the command is over.
+// work carries out jobs until the command has ended.
 func (w *world) work(id string) map[string]any {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)

@@ -15,7 +15,7 @@ import (
 	"catena/storage/people"
 )
 
-// TestTable exports documents to a table: whoever asked gets the file, nobody else, and only what
+// TestTable exports documents to a table: anyone who asked gets the file, nobody else, and only what
 // they may read is in it.
 func TestTable(t *testing.T) {
 	w := newWorld(t)

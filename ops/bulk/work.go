@@ -62,7 +62,7 @@ func (w *worker) call() engine.Call {
 	return engine.Call{Op: "bulk " + w.id, As: w.as, EntryPoint: engine.Server}
 }
 
-// update changes the command in a transaction of the system's, unless it is over.
+// update changes the command in a transaction of the system's, unless it has ended.
 func (w *worker) update(ctx context.Context, fn func(tx *storage.Tx, cmd *command) error) (over bool, err error) {
 	repo := w.e.Repo()
 	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
@@ -72,7 +72,7 @@ func (w *worker) update(ctx context.Context, fn func(tx *storage.Tx, cmd *comman
 	return over, err
 }
 
-// change changes the command, unless it is over or gone.
+// change changes the command, unless it has ended or gone.
 func (w *worker) change(tx *storage.Tx, fn func(tx *storage.Tx, cmd *command) error) (over bool, err error) {
 	cmd, err := find(tx, w.id)
 	switch {
@@ -259,7 +259,7 @@ func (w *worker) fail(ctx context.Context, cause error) error {
 	return err
 }
 
-// drop removes the documents that are not acted on any more.
+// drop removes the documents that are not acted on any longer.
 func (w *worker) drop(tx *storage.Tx) error {
 	var keys []string
 	for key := range tx.Table(listTable).Scan(w.id+"/", w.id+"0", false, 0) {

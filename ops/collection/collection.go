@@ -2,7 +2,7 @@
 // apart from where the documents are. A collection knows its members in order, a member the
 // collections it is in, which is what queries find members by. Who may write the collection
 // decides what is in it; a member is not changed by being one: no version, date or audit
-// record tells of it. Favorites are a collection of each user's own.
+// record describes it. Favorites are a collection of each user's own.
 //
 // Membership is a list of collection ids in each member (collectionMember:collectionIds), which the index
 // covers, and the order is a list in the collection. Both are written by the system in one transaction: the
@@ -144,7 +144,7 @@ func without(list []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == id })
 }
 
-// change tells of a change before and after it, and returns the document as it is then.
+// change describes a change before and after it, and returns the document as it is then.
 func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() error) (*storage.Doc, error) {
 	extra := map[string]any{"collection": collection.ID()}
 	if err := c.Tx.Fire("before"+what, d, extra); err != nil {

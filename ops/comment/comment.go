@@ -1,6 +1,6 @@
 // Package comment holds what people say about documents: comments, replies to them, and
 // annotations of a part of a document. Each is a document below the one it is about, so that
-// whoever may read the document may read them, and they go where it goes. Whoever may read may
+// anyone who may read the document may read them, and they go where it goes. Anyone who may read may
 // also comment; only the author, or somebody who may do everything there, changes a comment.
 //
 // A comment is stored by the system, since its author needs no right to create documents below the one

@@ -66,7 +66,7 @@ func fatal(c *engine.Ctx, err error) bool {
 }
 
 // refresh reads the documents in variables again, save those with changes not saved yet.
-// One that is gone or hidden by now stays as it was.
+// One that is gone or hidden now stays as it was.
 func refresh(c *engine.Ctx) {
 	for name, v := range c.Vars {
 		d, ok := v.(*storage.Doc)

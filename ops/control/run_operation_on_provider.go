@@ -74,7 +74,7 @@ func pagesFrom(c *engine.Ctx, page *storage.Page) ([]pageOf, error) {
 	return pages, nil
 }
 
-// load reads the documents of a page, without those that are gone by now.
+// load reads the documents of a page, without those that are gone now.
 func (p pageOf) load(c *engine.Ctx) (storage.Docs, error) {
 	docs := make(storage.Docs, 0, len(p.ids))
 	for _, id := range p.ids {

@@ -60,7 +60,7 @@ func (p addPermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 }
 
 // protect stores the entries of a list, and notifies the users of the entries that were added, if that is
-// asked for. Mail is a job of the same transaction: nobody is told of a permission that was not stored.
+// asked for. Mail is a job of the same transaction: nobody is informed of a permission that was not stored.
 func protect(c *engine.Ctx, d *storage.Doc, list string, entries []storage.ACE, added ...storage.ACE) (*storage.Doc, error) {
 	d, err := c.Tx.SetACL(d, list, entries)
 	for i := 0; err == nil && i < len(added); i++ {

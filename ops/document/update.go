@@ -97,7 +97,7 @@ func appended(d *storage.Doc, xpath string, value any, duplicates bool) ([]any, 
 }
 
 // addEntries adds entries written as text to the local permissions of a document. It returns the document
-// that it was given, not the one that SetACL returns: that was read anew and would lose the changes that are
+// that it was given, not the one that SetACL returns: that was read again and would lose the changes that are
 // not saved yet.
 func addEntries(c *engine.Ctx, d *storage.Doc, value any) (*storage.Doc, error) {
 	text, _ := value.(string)

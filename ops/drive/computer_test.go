@@ -97,7 +97,7 @@ func (c *computer) remove(id string) {
 	}
 }
 
-// sync applies a summary as the desktop client does: items by what is told of them, and the folders among them read
+// sync applies a summary as the desktop client does: items by what is informed of them, and the folders among them read
 // again.
 func (c *computer) sync() {
 	c.t.Helper()

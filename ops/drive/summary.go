@@ -38,7 +38,7 @@ const (
 	securityUpdated = "securityUpdated"
 )
 
-// past is what the feed tells of a document.
+// past is what the feed describes a document.
 type past struct {
 	id       string
 	last     storage.FeedEntry
@@ -53,7 +53,7 @@ type past struct {
 // Roots are those of that summary, as it gave them, nil if it is not known.
 //
 // A copy made when the number was given becomes what the user may read now if what is gone is removed with all that
-// is in it, what is there is put where it belongs, and the folders that are told of are read again.
+// is in it, what is there is put where it belongs, and the folders named are read again.
 func (v *View) Changes(since int64, roots *string) (*Summary, error) {
 	s := &Summary{Changes: []Change{}, Date: v.tx.Now().Truncate(time.Second).UnixMilli()}
 	var defs []string
@@ -173,7 +173,7 @@ func (h *history) changes(limit int) ([]Change, error) {
 	return out, nil
 }
 
-// ofRoots returns what has become a root and what is none any more. They are told of as what happened last.
+// ofRoots returns what has become a root and what is none any longer. They are informed of as what happened last.
 func (h *history) ofRoots() ([]Change, error) {
 	out, err := h.newRoots()
 	if err != nil {
@@ -222,7 +222,7 @@ func (h *history) newRoots() (out []Change, err error) {
 	return out, nil
 }
 
-// lostRoots returns what is no root any more.
+// lostRoots returns what is no root any longer.
 func (h *history) lostRoots() (out []Change, err error) {
 	for id := range h.mine {
 		if !slices.Contains(h.before, id) && !h.diffed {
@@ -258,7 +258,7 @@ func (h *history) rootKinds(id string) ([]string, error) {
 	return []string{rootItem}, nil
 }
 
-// shaken returns the event to tell of a root because of a folder above it, with which it may have changed what is to
+// shaken returns the event to describe a root because of a folder above it, with which it may have changed what is to
 // be read in the root; "" if there is none.
 func (h *history) shaken(root *storage.Doc) (string, error) {
 	for d, err := h.system.Parent(root); d != nil || err != nil; d, err = h.system.Parent(d) {
@@ -369,7 +369,7 @@ func (p *past) event() string {
 	return p.last.Event
 }
 
-// chosenAbove reports whether a document is or was in something the user chose, whoever may read what is between.
+// chosenAbove reports whether a document is or was in something the user chose, regardless of who may read what is between.
 func (h *history) chosenAbove(id string) (bool, error) {
 	seen := map[string]bool{id: true}
 	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {

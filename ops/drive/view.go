@@ -82,7 +82,7 @@ func (v *View) Roots() storage.Docs {
 }
 
 // Register makes a folder or a collection a root. Below a root it stays what it is, and roots below it that are
-// then shown there are none any more.
+// then shown there are none any longer.
 func (v *View) Register(d *storage.Doc) error {
 	if err := v.suits(d); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (v *View) Register(d *storage.Doc) error {
 	return v.tell(storage.RootRegistered, d)
 }
 
-// Unregister has a document be no root any more.
+// Unregister has a document be no root any longer.
 func (v *View) Unregister(d *storage.Doc) error {
 	if err := v.suits(d); err != nil {
 		return err

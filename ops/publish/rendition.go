@@ -107,7 +107,7 @@ func unpublishRenditions(c *engine.Ctx, d *storage.Doc) error {
 	return all.Delete(folder)
 }
 
-// unpublishFiles removes what shows the files of a folder, where the caller may see it; left tells of others.
+// unpublishFiles removes what shows the files of a folder, where the caller may see it; left describes others.
 func unpublishFiles(c *engine.Ctx, all *storage.Tx, folder *storage.Doc) (left bool, err error) {
 	page, err := all.Children(folder, storage.PageOptions{CountLimit: -1})
 	if err != nil {

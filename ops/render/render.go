@@ -59,7 +59,7 @@ type source struct {
 	Type     string `json:"type" default:"ftl" values:"ftl,mvel" widget:"Option" doc:"Template language: mvel, or anything else for FTL."`
 }
 
-// parse returns the template. Whoever may not run text of their own sends none with expressions of chains.
+// parse returns the template. Anyone who may not run text of their own sends none with expressions of chains.
 func (s source) parse(c *engine.Ctx, find resources) (*template.Template, error) {
 	language := "ftl"
 	if s.Type == "mvel" {

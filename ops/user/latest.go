@@ -62,7 +62,7 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	}, nil
 }
 
-// created returns the user or group that an event is about, nil if there is none any more.
+// created returns the user or group that an event is about, nil if there is none any longer.
 func created(c *engine.Ctx, event, name string) (map[string]any, error) {
 	if event == "user_created" {
 		u, err := people.Lookup(c.Tx, name)

@@ -24,7 +24,7 @@ func (p raiseParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, change(c, func(s *uisession.Session) { s.Raise(p.Events...) })
 }
 
-// changed are the events by which a user interface shows anew what it shows.
+// changed are the events by which a user interface shows again what it shows.
 var changed = []string{"documentChanged", "documentChildrenChanged"}
 
 var refresh = engine.Op{

@@ -100,7 +100,7 @@ func show(c *engine.Ctx, s *uisession.Session, view string) {
 	c.SetVar(outcomeVar, view)
 }
 
-// current returns the current document of a session; nil if there is none, or it cannot be read any more.
+// current returns the current document of a session; nil if there is none, or it cannot be read any longer.
 func current(c *engine.Ctx, s *uisession.Session) (*storage.Doc, error) {
 	return uisession.Readable(c.Tx, s.Document)
 }

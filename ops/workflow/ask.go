@@ -101,7 +101,7 @@ func (h *host) give(n *workflow.Node, def workflow.NewTask) error {
 	return h.assigned("workflowTaskAssigned", t, def.Actors)
 }
 
-// assigned tells of people who got a task: in an event, and by mail but for who causes it.
+// assigned describes people who got a task: in an event, and by mail but for who causes it.
 func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	if err := h.fire(event, t); err != nil {
 		return err

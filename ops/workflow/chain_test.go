@@ -166,7 +166,7 @@ steps:
 	}
 }
 
-// TestStops has a chain of a workflow cancel it: nobody gets a task any more.
+// TestStops has a chain of a workflow cancel it: nobody gets a task any longer.
 func TestStops(t *testing.T) {
 	s := server(t, `
 workflows:

@@ -17,7 +17,7 @@ import (
 const (
 	workflowVars = "WorkflowVariables"  // variables of the workflow
 	nodeVars     = "NodeVariables"      // variables of the node
-	workflowID   = "workflowInstanceId" // the workflow at hand
+	workflowID   = "workflowInstanceId" // the current workflow
 	walking      = "workflowWalking"    // id of the instance that a walk goes through
 )
 

@@ -116,7 +116,7 @@ func (e *env) stepTask() (*workflow.Task, error) {
 	return t, err
 }
 
-// routing makes an operation on the step at hand that keeps the input.
+// routing makes an operation on the current step that keeps the input.
 func routing[P any](ms models, name, label, doc string, run func(P, *env) error) engine.Op {
 	return engine.Op{
 		Name: name, Label: label, Category: "Routing", Doc: doc, Callers: engine.Anyone,

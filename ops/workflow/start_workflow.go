@@ -67,7 +67,7 @@ func (e *env) begin(name string, docs storage.Docs, variables map[string]any, st
 	return e.launch(m, workflow.Start{Initiator: e.Tx.Actor(), Documents: ids, Variables: variables}, start)
 }
 
-// launch makes an instance, whoever may start it.
+// launch makes an instance, regardless of who may start it.
 func (e *env) launch(m *workflow.Model, s workflow.Start, start bool) (*workflow.Instance, error) {
 	s.Variables = typed(m.Variables, s.Variables)
 	i, err := workflow.NewInstance(e.unlimited(), m, s)

@@ -57,7 +57,7 @@ func (h *host) over(event string) error {
 	parent := &host{env: h.env, instance: i}
 	st := i.Node(h.instance.ParentAt)
 	if i.Model == nil || i.Doc.State() != workflow.Running || st.State != workflow.Suspended || st.Sub != h.instance.ID() {
-		return nil // it does not wait for this one, or sees itself that it is over
+		return nil // it does not wait for this one, or sees itself that it has ended
 	}
 	n, err := i.Model.Node(h.instance.ParentAt)
 	if err != nil {

@@ -85,8 +85,8 @@ func limitOf(q url.Values, most int) (int, error) {
 	return n, nil
 }
 
-// listRuns lists runs: all of them for administrators, their own for others. Those that run stand the oldest first,
-// those that failed the newest first.
+// listRuns lists runs: all of them for administrators, their own for others. Those that run stand oldest first,
+// those that failed newest first.
 func listRuns(x *rest.Request) error {
 	switch s := x.Query().Get("state"); s {
 	case "", rest.RunRuns:
@@ -165,7 +165,7 @@ func endRun(x *rest.Request) error {
 	return x.NoContent()
 }
 
-// retryRun makes a failed run again, with the rights of whoever asks, and answers as the call would have: of the
+// retryRun makes a failed run again, with the rights of the caller, and answers as the call would have: of the
 // version that the chain or script had, which only administrators run once there is another, or of the latest.
 func retryRun(x *rest.Request) error {
 	id, err := x.Param("run")

@@ -38,7 +38,7 @@ func (e traced) fits(q url.Values) bool {
 	return fit(q, map[string]string{"operation": e.Op, "requestId": e.Request, "status": e.Status, "user": e.User})
 }
 
-// listTraces lists the traces that are kept, the newest first: those of calls that failed, and of calls that were recorded.
+// listTraces lists the traces that are kept, newest first: those of calls that failed, and of calls that were recorded.
 func listTraces(x *rest.Request) error {
 	q := x.Query()
 	if s := q.Get("status"); s != "" && s != "ok" && s != "failed" {

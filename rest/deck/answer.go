@@ -115,7 +115,7 @@ func quotaOf(m map[string]any) *quota {
 	return &quota{rest.Member[int64](q, "limit"), rest.Member[int64](q, "window"), rest.Member[int64](q, "left"), rest.Member[int64](q, "reset")}
 }
 
-// tell adds the bound, which is that of exports, to what the caller is told of the general one.
+// tell adds the bound, which is that of exports, to what the caller is informed of the general one.
 func (q *quota) tell(h http.Header) {
 	h.Add("RateLimit-Policy", fmt.Sprintf(`"exports";q=%d;w=%d`, q.limit, q.window))
 	h.Add("RateLimit", fmt.Sprintf(`"exports";r=%d;t=%d`, q.left, q.reset))

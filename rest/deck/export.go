@@ -9,7 +9,7 @@ import (
 	"catena/storage/fault"
 )
 
-// downloadExport sends the file of an export to whoever has its address.
+// downloadExport sends the file of an export to anyone who has its address.
 func (s *service) downloadExport(x *rest.Request) error {
 	p, err := s.placed(x, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ func PictureRoutes() []rest.Route {
 	}
 }
 
-// deckFile sends a picture of a deck to whoever may see the deck.
+// deckFile sends a picture of a deck to anyone who may see the deck.
 func deckFile(x *rest.Request) error {
 	p, err := x.Named("username", "slug", "number", "name")
 	if err != nil {
@@ -22,7 +22,7 @@ func deckFile(x *rest.Request) error {
 	return sendPictureFile(x, p)
 }
 
-// shareFile sends a picture of a deck to whoever has a private link to it.
+// shareFile sends a picture of a deck to anyone who has a private link to it.
 func shareFile(x *rest.Request) error {
 	p, err := x.Named("token", "number", "name")
 	if err != nil {
@@ -32,7 +32,7 @@ func shareFile(x *rest.Request) error {
 	return sendPictureFile(x, p)
 }
 
-// pageThumbnail sends the picture of a slide to whoever may see the deck.
+// pageThumbnail sends the picture of a slide to anyone who may see the deck.
 func pageThumbnail(x *rest.Request) error {
 	p, err := x.Named("username", "slug")
 	if err != nil {
@@ -42,7 +42,7 @@ func pageThumbnail(x *rest.Request) error {
 	return sendThumbnail(x, p)
 }
 
-// shareThumbnail sends the picture of a slide to whoever has a private link to the deck.
+// shareThumbnail sends the picture of a slide to anyone who has a private link to the deck.
 func shareThumbnail(x *rest.Request) error {
 	p, err := x.Named("token")
 	if err != nil {

@@ -41,7 +41,7 @@ func commandParams(x *rest.Request) (rest.Values, error) {
 	return rest.Values{"commandId": id, "base": x.Base()}, err
 }
 
-// bulkEvents streams how far a command is until it is over.
+// bulkEvents streams how far a command is until it has ended.
 func bulkEvents(x *rest.Request) error {
 	params, err := commandParams(x)
 	if err != nil {

@@ -160,7 +160,7 @@ func SeeDocument(x *rest.Request) error {
 	return x.See(x.Home() + "#!/doc/" + ref)
 }
 
-// SeePath leads people to a document by its path, behind which the name of a view may stand: "/a/b@view_documents". Whoever
+// SeePath leads people to a document by its path, behind which the name of a view may stand: "/a/b@view_documents". Anyone who
 // has not signed in does that first.
 func SeePath(x *rest.Request) error {
 	repo, err := x.Param("repo")

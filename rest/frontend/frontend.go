@@ -188,7 +188,7 @@ func (h *handler) tag(name string, body []byte) string {
 	return tag
 }
 
-// types are those of the files of a build, so that every machine answers alike.
+// types are those of the files of a build, so that every machine answers in the same way.
 var types = map[string]string{
 	".bcmap": "application/octet-stream", ".css": "text/css; charset=utf-8", ".ftl": "text/plain; charset=utf-8", ".gif": "image/gif",
 	".html": "text/html; charset=utf-8", ".ico": "image/x-icon", ".js": "text/javascript; charset=utf-8", ".json": "application/json",

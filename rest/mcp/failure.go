@@ -10,7 +10,7 @@ import (
 	"catena/storage/fault"
 )
 
-// advice tells a model what to do about errors that trying again does not mend.
+// advice tells a model what to do about errors that trying again does not fix.
 var advice = map[fault.Code]string{
 	fault.CodeFileInUse:         "remove it from the slides first, or set force",
 	fault.CodeInsufficientScope: "ask for a read_write key",

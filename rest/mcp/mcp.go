@@ -1,8 +1,7 @@
 // Package mcp serves operations to models over the Model Context Protocol: the tools of the
 // deck service, which a table maps to operations, and tools to find and run any operation.
-// It speaks both eras of the protocol, without sessions, in plain JSON. Who asks, from which
-// site and how often is settled before a request comes here; what tools do is the
-// operations' matter.
+// It speaks both eras of the protocol, without sessions, in plain JSON. The caller, the site and the rate of
+// requests are checked before a request comes here; what tools do is left to the operations.
 package mcp
 
 import (
@@ -26,7 +25,7 @@ type Config struct {
 	Version string
 	MaxBody int64                                                         // bytes of a request
 	Context string                                                        // context path of the platform's addresses
-	As      func(ctx context.Context) *engine.Principal                   // who asks, from a request's context
+	As      func(ctx context.Context) *engine.Principal                   // the caller, from a request's context
 	Base    func(ctx context.Context) string                              // public address of the server, likewise
 	From    func(ctx context.Context) (client netip.Addr, request string) // where it comes from: an address, and the id of the request
 	Check   func(body []byte) error                                       // refuses JSON that readers understand differently

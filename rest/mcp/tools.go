@@ -205,7 +205,7 @@ func arguments(raw json.RawMessage) (map[string]any, error) {
 	return m, nil
 }
 
-// run carries out a call for whoever asks.
+// run carries out a call for the caller.
 func (c *Config) run(ctx context.Context, call engine.Call) (*engine.Result, error) {
 	return c.runIn(ctx, c.Engine, call)
 }

@@ -45,7 +45,7 @@ type stage struct {
 
 func newStages(quit <-chan struct{}) *stages { return &stages{of: map[int64]*stage{}, quit: quit} }
 
-// move puts a deck's presenter somewhere and tells whoever follows. Who has not read the
+// move puts a deck's presenter somewhere and tells anyone who follows. Who has not read the
 // last place yet gets the newest instead.
 func (s *stages) move(deck int64, at spot) {
 	s.mu.Lock()

@@ -59,7 +59,7 @@ func ownPage(make func(web.Site, *web.Deck) (*web.Page, error)) rest.HandlerFunc
 	}
 }
 
-// viewDeck reads the deck of the address for whoever asks.
+// viewDeck reads the deck of the address for the caller.
 func viewDeck(x *rest.Request) (*web.Deck, error) {
 	user, err := x.Param("username")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // openAPIPath is where the description of the platform's addresses is, below /api/v1.
 const openAPIPath = "/openapi.json"
 
-// Described are the rows that the description tells of, with the whole of their paths; those of
+// Described are the rows that the description describes, with the whole of their paths; those of
 // pages and of the deck service are left to themselves.
 func Described() (out []rest.Route) {
 	add := func(prefix string, rows []rest.Route) {
@@ -40,7 +40,7 @@ func Described() (out []rest.Route) {
 }
 
 // platformAPI describes the platform's addresses (OpenAPI 3.1): those of the tables, and each operation that
-// whoever asks may run.
+// the caller may run.
 func platformAPI(x *rest.Request) error {
 	d := describer{set: x.Engine.Set(), paths: map[string]any{}}
 	for _, r := range Described() {

@@ -94,7 +94,7 @@ func checks(s *rest.Handler) []rest.Check {
 	return append([]rest.Check{{Name: "repositoryStatus", Test: s.Engine.Ping}}, s.Ready...)
 }
 
-// securityTxt says who to tell of a weakness (RFC 9116).
+// securityTxt says to whom a weakness is reported (RFC 9116).
 func securityTxt(x *rest.Request) error {
 	if x.Server.Contact == "" {
 		return fault.NotFound.Errorf("address %s", x.HTTP.URL.Path)

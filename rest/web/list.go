@@ -35,7 +35,7 @@ func (l *Listing) Prev() string { return l.at(l.Page - 1) }
 // Next is the address of the following page.
 func (l *Listing) Next() string { return l.at(l.Page + 1) }
 
-// Decks is the console's page of one's own decks.
+// Decks is the console's page of the caller's own decks.
 func (s Site) Decks(l *Listing) (*Page, error) {
 	return (&view{Site: s, Title: "Decks", List: l}).render("decks.html", framePolicy)
 }

@@ -22,7 +22,7 @@ type Status struct {
 	Text   string
 }
 
-// Problems tells of the errors there are. The page is the same for everybody.
+// Problems describes the errors there are. The page is the same for everybody.
 func (s Site) Problems(kinds []Kind, codes []Code) (*Page, error) {
 	return (&view{Site: Site{Prefix: s.Prefix}, Title: "Errors", Kinds: kinds, Codes: codes}).render("problems.html", framePolicy)
 }

@@ -25,7 +25,7 @@ type Parameter struct {
 	Values                  []string
 }
 
-// Reference tells of all operations.
+// Reference describes all operations.
 func (s Site) Reference(all []Family) (*Page, error) {
 	return (&view{Site: s, Title: "Reference of operations", Families: all}).render("reference.html", framePolicy)
 }

@@ -215,7 +215,7 @@ func (s *store) applyLoop() {
 	}
 }
 
-// apply writes runs to Badger, all of each at its last version: whoever reads at a
+// apply writes runs to Badger, all of each at its last version: anyone who reads at a
 // version before that began before and has the run, or those it was joined from.
 func (s *store) apply(runs []*run) (err error) {
 	defer caught(debug.SetPanicOnFault(true), &err)

@@ -17,7 +17,7 @@ type compaction struct {
 	done chan error
 }
 
-// Reclaimable is how many bytes of the files are known to be of no use.
+// Reclaimable is how many bytes of the files are known to be unused.
 func (s *store) Reclaimable() int64 {
 	n := s.values.Unused()
 	for _, t := range s.db.Tables() {
@@ -26,7 +26,7 @@ func (s *store) Reclaimable() int64 {
 	return n
 }
 
-// Compact merges the tables and empties files of values in which some is of no use. Nothing else is maintained
+// Compact merges the tables and empties files of values in which some is unused. Nothing else is maintained
 // meanwhile; files that were emptied are removed at the next checkpoint, when the store closes at the latest.
 func (s *store) Compact(ctx context.Context) error {
 	c := compaction{ctx, make(chan error, 1)}

@@ -56,7 +56,7 @@ func (s *store) checkEpochs() error {
 	return nil
 }
 
-// nextEpoch begins an epoch, with whatever else changed in the state. It is over once the state is written again:
+// nextEpoch begins an epoch, with whatever else changed in the state. It has ended once the state is written again:
 // until then a folder may carry the epoch before.
 func (s *store) nextEpoch() error {
 	if s.state.Format == stateFormat && s.state.Marked != s.state.Epoch { // a crash interrupted the last one

@@ -11,7 +11,7 @@ import (
 	"catena/storage/disk"
 )
 
-// TestManifestRewrite tells a manifest Badger wrote anew from a damaged one.
+// TestManifestRewrite tells a manifest Badger wrote again from a damaged one.
 func TestManifestRewrite(t *testing.T) {
 	set := func(b []byte, changes string) []byte {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(changes)))

@@ -12,7 +12,7 @@ const (
 )
 
 // hot keeps small values that transactions read again and again: the rows of the folders
-// they write in, of who asks and of the epochs, and that some rows do not exist, which costs
+// they write in, of the caller and of the epochs, and that some rows do not exist, which costs
 // Badger a look into every level. A slot has room for one key; any write of a key that
 // belongs to the slot ends what it holds.
 type hot struct {

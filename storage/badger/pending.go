@@ -35,7 +35,7 @@ type pending struct {
 	bytes int
 	soon  bool // little is enough
 	ended bool
-	stuck bool // nothing is taken over any more
+	stuck bool // nothing is taken over any longer
 }
 
 func (p *pending) init() { p.more.L, p.less.L = &p.mu, &p.mu }

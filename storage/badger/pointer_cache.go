@@ -82,7 +82,7 @@ func (p *pointerCache) put(key []byte, hash uint64, at values.Pointer, version u
 
 // learn notes where a value is whose row was read at a version.
 func (p *pointerCache) learn(key []byte, hash uint64, at values.Pointer, version, read uint64) {
-	p.kinds[key[0]].Store(true) // before applied is read: whoever applies a run writes that first, and reads this after
+	p.kinds[key[0]].Store(true) // before applied is read: anyone who applies a run writes that first, and reads this after
 	s, tag := p.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *pointerCache) learn(key []byte, hash uint64, at values.Pointer, version
 	}
 }
 
-// remove forgets a key that has no value in a file any more.
+// remove forgets a key that has no value in a file any longer.
 func (p *pointerCache) remove(key []byte, hash uint64) {
 	if !p.kinds[key[0]].Load() {
 		return

@@ -18,8 +18,8 @@ import (
 // movePiece is how much of a file of values is looked at before commits have their turn again.
 const movePiece = 1 << 20
 
-// recountShare is how much is applied for each byte that is counted anew: what small values take the place of,
-// and what a crash leaves, is not known to be of no use before.
+// recountShare is how much is applied for each byte that is counted again: what small values take the place of,
+// and what a crash leaves, is not known to be unused before.
 const recountShare = 8
 
 // leastWaste is the share of a file of values that may be of use if it is emptied as commits go on.
@@ -28,9 +28,9 @@ const leastWaste = 0.5
 // upkeep is what the maintainer knows of the files of values.
 type upkeep struct {
 	moving   entryAt // in the file that is emptied
-	counting entryAt // in the file that is counted anew
+	counting entryAt // in the file that is counted again
 	live     int64   // bytes of use found by that so far
-	before   int64   // bytes of no use when it began
+	before   int64   // unused bytes when it began
 	owed     int64   // bytes to be counted, times recountShare
 	retired  []retired
 }
@@ -41,13 +41,13 @@ type entryAt struct {
 	at   int64
 }
 
-// retired is a file of values whose entries are of no use to whoever reads at a later version.
+// retired is a file of values whose entries are unused to anyone who reads at a later version.
 type retired struct {
 	file    uint32
 	version uint64
 }
 
-// reclaim empties files of values that are mostly of no use, and looks how much of the others is, for a while.
+// reclaim empties files of values that are mostly unused, and looks how much of the others is, for a while.
 // applied is how many bytes commits brought since the last time.
 func (s *store) reclaim(d time.Duration, applied int64) error {
 	if s.failed.Load() != nil {
@@ -205,7 +205,7 @@ func (u *upkeep) done(checkpoint, oldest uint64) (numbers []uint32) {
 	return numbers
 }
 
-// dropValues removes files of values that no checkpoint names any more.
+// dropValues removes files of values that no checkpoint names any longer.
 func (s *store) dropValues(numbers []uint32) error {
 	for _, n := range numbers {
 		if err := s.values.Drop(n); err != nil {

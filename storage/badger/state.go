@@ -46,7 +46,7 @@ type state struct {
 }
 
 // manifest describes the beginning of Badger's list of tables, which is appended to
-// and now and then written anew.
+// and now and then rewritten.
 type manifest struct {
 	Size int64  `json:"size"`
 	Sum  string `json:"sum"`  // SHA-256 of that many bytes

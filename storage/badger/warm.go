@@ -21,7 +21,7 @@ type warming struct {
 	ranges []kv.Range
 }
 
-// Warm has the places be found of the values in a range, behind the back of those who read.
+// Warm has the places be found of the values in a range, in the background, while others read.
 func (s *store) Warm(r kv.Range) {
 	s.warming.mu.Lock()
 	defer s.warming.mu.Unlock()

@@ -96,7 +96,7 @@ func (c *cache) use(digest string, size int64) disk.File {
 		c.drop(digest)
 		return nil
 	}
-	if now := time.Now(); now.Sub(file.used) > time.Minute { // for whoever finds it after this process
+	if now := time.Now(); now.Sub(file.used) > time.Minute { // for anyone who finds it after this process
 		_ = c.s.root.Chtimes(c.path(digest), now, now)
 	}
 	file.used = time.Now()

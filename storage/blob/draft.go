@@ -18,7 +18,7 @@ const (
 	// draftDir holds files that come in pieces. They stay when the store is opened again.
 	draftDir = "drafts"
 	// sealed ends the name of a draft whose content has got its own name. It is not written
-	// to any more, even if nobody came to refer to that content.
+	// to any longer, even if nobody came to refer to that content.
 	sealed = ".whole"
 )
 
@@ -65,7 +65,7 @@ func (d *Draft) Hashed() (int64, []byte, error) {
 func (d *Draft) path() string { return path.Join(draftDir, d.name) }
 
 // Open prepares the draft for a piece; with create it is begun if there is none. It returns
-// nil if the draft takes none any more.
+// nil if the draft takes none any longer.
 func (d *Draft) Open(create bool) (disk.File, error) {
 	flag := os.O_RDWR
 	if create {
@@ -185,7 +185,7 @@ func (d *Draft) step(f disk.File, b *block, follows bool) (more bool, err error)
 }
 
 // Whole returns the draft as a blob of size bytes, completed like by Spool. Nobody may write
-// to it any more. Keep makes content of it; Remove must be called once that is referred to.
+// to it any longer. Keep makes content of it; Remove must be called once that is referred to.
 func (d *Draft) Whole(ctx context.Context, name, typ string, size int64) (*Blob, error) {
 	if b := d.known(name, size); b != nil {
 		return b, nil

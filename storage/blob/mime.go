@@ -12,7 +12,7 @@ import (
 const Unknown = "application/octet-stream"
 
 // extensions gives the types that a name tells better than the content, and the regular
-// form of types sent as an extension. It is our own so that every machine answers alike.
+// form of types sent as an extension. It is our own so that every machine answers in the same way.
 var extensions = map[string]string{
 	"7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "bin": Unknown, "bmp": "image/bmp",
 	"css": "text/css", "csv": "text/csv", "doc": "application/msword",

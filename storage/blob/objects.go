@@ -39,7 +39,7 @@ type Bucket interface {
 	Put(ctx context.Context, name string, r io.Reader, size int64) error
 	// Reader returns a reader of an object of size bytes, which is opened when it is read.
 	Reader(ctx context.Context, name string, size int64) ObjectReader
-	// Ready removes what writes that were broken off before a moment have left.
+	// Ready removes what writes that were interrupted before a moment have left.
 	Ready(ctx context.Context, before time.Time) error
 	// Remove removes an object. It succeeds if there is none.
 	Remove(ctx context.Context, name string) error
@@ -206,7 +206,7 @@ func (o *objects) send(ctx context.Context, b *Blob, open func() (io.ReadSeekClo
 // open returns content from the cache or from the bucket, whose checksums are verified block by block as it is read. If the copy in
 // the cache is damaged, reading continues from the bucket, and the copy is removed.
 func (o *objects) open(digest string, size int64) (io.ReadSeekCloser, error) {
-	ctx := context.Background() // a reader's own: whoever opens content may keep it
+	ctx := context.Background() // a reader's own: anyone who opens content may keep it
 	v := &verified{s: o.s, digest: digest, size: size}
 	if o.cache.fits(size) {
 		f, err := o.cached(ctx, digest, size)
@@ -249,7 +249,7 @@ func (o *objects) there(ctx context.Context, digest string, size int64) error {
 }
 
 // cached opens content in the cache, which is filled if need be: what is read from there is what the digest says, and
-// whoever goes to and fro in it does not ask the bucket for every step. It returns nil if there is no room for it.
+// anyone who goes to and fro in it does not ask the bucket for every step. It returns nil if there is no room for it.
 func (o *objects) cached(ctx context.Context, digest string, size int64) (disk.File, error) {
 	if f := o.cache.open(digest, size); f != nil {
 		return f, nil

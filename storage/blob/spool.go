@@ -127,7 +127,7 @@ type temporary struct {
 func (t temporary) remove() { _ = t.root.Remove(t.name) }
 
 // spool is content in a temporary file. The file goes when nobody can reach the spool any
-// more; Keep renames it instead.
+// longer; Keep renames it instead.
 type spool struct {
 	store *Store
 	temp  temporary

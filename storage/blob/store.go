@@ -53,10 +53,10 @@ type contents interface {
 	renew(ctx context.Context, digest string, size int64) (bool, error)
 	// take makes content durable that is not there.
 	take(ctx context.Context, b *Blob) error
-	// open opens content for whoever uses it, each block of which is verified. Content that is missing or of another size
+	// open opens content for anyone who uses it, each block of which is verified. Content that is missing or of another size
 	// is damaged.
 	open(digest string, size int64) (io.ReadSeekCloser, error)
-	// read opens content that is read once, from its beginning, and compared with its digest by whoever reads it.
+	// read opens content that is read once, from its beginning, and compared with its digest by anyone who reads it.
 	read(ctx context.Context, digest string, size int64) (io.ReadCloser, error)
 	// find returns the size of content in bytes and when it was last kept; NotFound if it is not there.
 	find(ctx context.Context, digest string) (size int64, at time.Time, err error)
@@ -65,7 +65,7 @@ type contents interface {
 	// each calls fn with all content whose digest is after another, its size and when it was last kept, in the order of the
 	// digests. It stops at the first error.
 	each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error
-	// tidy removes what is not content and of no use since a moment, and reports whether it is time to look for content
+	// tidy removes what is not content and unused since a moment, and reports whether it is time to look for content
 	// that is not needed.
 	tidy(ctx context.Context, before time.Time) (due bool, err error)
 }
@@ -205,7 +205,7 @@ func (c *stored) open() (io.ReadSeekCloser, error) {
 	return c.store.whole.open(c.digest, c.size)
 }
 
-// Read opens content of size bytes that is read once, from its beginning, by whoever copies all of it. The end is passed
+// Read opens content of size bytes that is read once, from its beginning, by anyone who copies all of it. The end is passed
 // on only if the whole is what the digest says. Nothing else loses its place in memory for it.
 func (s *Store) Read(ctx context.Context, digest string, size int64) (io.ReadCloser, error) {
 	if !isDigest(digest) {
@@ -293,7 +293,7 @@ func (s *Store) After(ctx context.Context, after string, n int) (out []Content, 
 }
 
 // Old returns the content that was last kept before t, if it is time to look for it: an object store is asked a few times
-// between t and now, a folder always. What else was begun before t and is of no use goes.
+// between t and now, a folder always. What else was begun before t and is unused goes.
 func (s *Store) Old(ctx context.Context, t time.Time) (digests []string, err error) {
 	due, err := s.whole.tidy(ctx, t)
 	if err != nil || !due {

@@ -311,7 +311,7 @@ func TestDamageIsFound(t *testing.T) {
 	if _, err := s.Load(*b).Open(); !fault.Is(err, fault.Internal) {
 		t.Errorf("cut file: %v", err)
 	}
-	if err := s.Keep(t.Context(), b); err != nil { // writes it anew, as the size is wrong
+	if err := s.Keep(t.Context(), b); err != nil { // rewrites it, as the size is wrong
 		t.Error(err)
 	}
 	if err := s.Verify(t.Context(), b.Digest); err != nil {

@@ -16,7 +16,7 @@ import (
 // A digest proves that content is whole once all of it was read; parts are proved by checksums of blocks (CRC-32C,
 // blockSize bytes each), which are taken from the same bytes as the digest. Content of several blocks has them in a file
 // beside it. That file is never synced and carries a checksum of its own: where it is missing or damaged, as for content
-// that earlier versions kept or after a power failure, whoever first needs it reads the whole content, compares it with
+// that earlier versions kept or after a power failure, regardless of who first needs it reads the whole content, compares it with
 // the digest and writes the file again. Content of one block needs none, since there the digest serves as well.
 const (
 	sumsSuffix = ".crc"
@@ -178,7 +178,7 @@ func (s *Store) findSums(digest string, size int64) sums {
 	return found
 }
 
-// recordSums has the checksums of a content found by findSums. Should the file not be written, they are taken anew.
+// recordSums has the checksums of a content found by findSums. Should the file not be written, they are taken again.
 func (s *Store) recordSums(digest string, size int64, of sums) {
 	if s.root.FS == nil || of == nil || int64(len(of)) != blocksIn(size) {
 		return

@@ -51,7 +51,7 @@ func (y *syncer) sync(dir string) error {
 
 	w.run.Lock()
 	y.mu.Lock()
-	w.next = nil // whoever comes now needs the batch after this one
+	w.next = nil // anyone who comes now needs the batch after this one
 	y.mu.Unlock()
 	b.err = y.root.SyncDir(dir)
 	w.run.Unlock()

@@ -78,7 +78,7 @@ func flip(at int64) func([]byte) []byte {
 var sizes = []int{1, 1000, blockSize - 1, blockSize, blockSize + 1, 3*blockSize - 5, sendSize, sendSize + 1, window + sendSize + 77}
 
 // TestDamageIsNotSent flips a bit in contents and sends all of them, and parts before, in and behind the damage. Nothing
-// but the error tells of the damaged block; the others are sent. A damaged file of the cache is asked for again.
+// but the error describes the damaged block; the others are sent. A damaged file of the cache is asked for again.
 func TestDamageIsNotSent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	damagings(t, func(t *testing.T, d *damaging) {

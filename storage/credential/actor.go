@@ -7,7 +7,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Actor says for whom work is done that goes on after the request, and what whoever asked for it signed in by,
+// Actor says for whom work is done that goes on after the request, and what the user who asked for it signed in by,
 // so that it can be kept.
 type Actor struct {
 	User   string

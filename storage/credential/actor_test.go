@@ -10,7 +10,7 @@ import (
 	"catena/storage/storagetest"
 )
 
-// TestMadeAnew has whoever was let in, or began something that goes on, meet another user of the same name.
+// TestMadeAnew has anyone who was let in, or began something that goes on, meet another user of the same name.
 func TestMadeAnew(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	save := func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "bob"}, "secret") }

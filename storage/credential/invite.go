@@ -22,7 +22,7 @@ const (
 	InvitationPath = "/site/userInvitation/enterpassword/"
 )
 
-// invitation is somebody who may become a user, by the rights of who asks for it.
+// invitation is somebody who may become a user, by the rights of the one who invites.
 type invitation struct {
 	User    people.User
 	Groups  []string // of the user, which a storage.User is kept without
@@ -111,8 +111,8 @@ func Invited(ctx context.Context, repo *storage.Repo, id, key string) (name stri
 	return name, err
 }
 
-// Join makes a user of whoever has an invitation's key, with a password of their choice. It is done
-// by the rights that who invited has by now, and once.
+// Join makes a user of anyone who has an invitation's key, with a password of their choice. It is done
+// by the rights that who invited has now, and once.
 func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (name string, err error) {
 	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
 		i, err := invited(tx, id, key)

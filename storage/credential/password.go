@@ -198,7 +198,7 @@ func end(tx *storage.Tx, user string) error {
 	return cmp.Or(endTokens(system, user), endKeys(system, user), system.Secret(known).Delete(user))
 }
 
-// Sweep removes sessions, invitations, codes and counters that are over, and writes what Flush does.
+// Sweep removes sessions, invitations, codes and counters that have ended, and writes what Flush does.
 func Sweep(ctx context.Context, repo *storage.Repo) error {
 	return errors.Join(
 		Flush(ctx, repo), repo.SweepExpired(ctx, sessions, sessionKept), repo.SweepExpired(ctx, invitations, invitationKept),

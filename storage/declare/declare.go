@@ -1,6 +1,6 @@
 // Package declare reads declarations: YAML files in layers, the built-in ones first. A later
 // layer adds to the earlier ones or replaces what has the same name; within a layer a name
-// stands once. What is wrong is collected with its file and line, so that whoever mends the
+// stands once. What is wrong is collected with its file and line, so that anyone who fixes the
 // files sees all of it at once.
 package declare
 

@@ -66,7 +66,7 @@ func changes(a, b string, bound int) int {
 			next[j+1] = cost
 			least = min(least, cost)
 		}
-		if least > bound { // a swap may mend one
+		if least > bound { // a swap may fix one
 			return bound
 		}
 		before, row, next = row, next, before

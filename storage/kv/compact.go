@@ -2,7 +2,7 @@ package kv
 
 import "context"
 
-// Reclaimable is how many bytes the engine's files are known to hold that are of no use; 0 if it has none.
+// Reclaimable is how many bytes the engine's files are known to hold that are unused; 0 if it has none.
 func (d *DB) Reclaimable() int64 {
 	if c, ok := d.store.(Compacter); ok {
 		return c.Reclaimable()

@@ -94,7 +94,7 @@ type Remote interface {
 	Settled() (uint64, error)
 	// RoundTrips is how often the transaction has waited for the store.
 	RoundTrips() int
-	// Broken returns why the snapshot cannot be read any more, whatever became of the error of the read that found
+	// Broken returns why the snapshot cannot be read any longer, whatever became of the error of the read that found
 	// out, or nil: ErrConflict, or an error with ErrDown in its chain.
 	Broken() error
 }
@@ -114,9 +114,9 @@ type Verifier interface {
 	Verify(ctx context.Context) error
 }
 
-// Compacter is a Store that keeps what is of no use for a while, and can be made to give it up.
+// Compacter is a Store that keeps what is unused for a while, and can be made to give it up.
 type Compacter interface {
-	// Reclaimable is how many bytes are known to be of no use, which may be fewer than are.
+	// Reclaimable is how many bytes are known to be unused, which may be fewer than are.
 	Reclaimable() int64
 	// Compact gives them up, those that readers need excepted. Some goes when the store closes.
 	Compact(ctx context.Context) error

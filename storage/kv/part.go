@@ -211,7 +211,7 @@ func (s *remotePart) Stamp() (uint64, error) { return s.remote.Stamp() }
 // Settled is the lowest stamp of those whose transactions may not have ended.
 func (s *remotePart) Settled() (uint64, error) { return s.remote.Settled() }
 
-// Broken returns why the snapshot cannot be read any more, or nil.
+// Broken returns why the snapshot cannot be read any longer, or nil.
 func (s *remotePart) Broken() error { return s.remote.Broken() }
 
 // partCursor walks rows that are the part's own.

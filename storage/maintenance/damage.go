@@ -64,7 +64,7 @@ func Explain(ctx context.Context, r *storage.Repo, as *storage.Principal, err er
 }
 
 // located returns damage with the documents of all repositories that have the content, those of no document included,
-// in the order of the digests. Content that nothing refers to any more is left out.
+// in the order of the digests. Content that nothing refers to any longer is left out.
 func located(ctx context.Context, r *storage.Repo, problems map[string]string) (out []Damage, err error) {
 	digests := make([]string, 0, len(problems))
 	for digest := range problems {

@@ -178,7 +178,7 @@ func actedFor(tx *storage.Tx, user string) (*storage.Principal, error) {
 	return p, err
 }
 
-// verified checks the proof that whoever has the code also asked for it.
+// verified checks the proof that anyone who has the code also asked for it.
 func (c *code) verified(verifier string) bool {
 	if c.Challenge == "" {
 		return true

@@ -108,7 +108,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// TestRefresh: a refresh replaces both values. What was replaced is of no use any more, and does the token
+// TestRefresh: a refresh replaces both values. What was replaced is unused any longer, and does the token
 // that took its place no harm.
 func TestRefresh(t *testing.T) {
 	w := newWorld(t)

@@ -51,7 +51,7 @@ type State struct {
 	State string
 }
 
-// GaveUp is an error of a job that trying again cannot mend.
+// GaveUp is an error of a job that trying again cannot fix.
 type GaveUp struct{ Err error }
 
 // Error says what went wrong.

@@ -75,7 +75,7 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	return nil
 }
 
-// crew are the workers of a queue. Whoever holds a slot may carry out one job; busy bounds the jobs of each kind.
+// crew are the workers of a queue. Anyone who holds a slot may carry out one job; busy bounds the jobs of each kind.
 type crew struct {
 	running sync.WaitGroup
 	slots   chan struct{}
@@ -125,7 +125,7 @@ func (q *Queue) followClock(ctx context.Context, last time.Time) time.Time {
 // busy counts the jobs of each kind that are carried out.
 type busy struct {
 	handlers Handlers
-	freed    chan struct{} // receives when a kind that was full is not any more
+	freed    chan struct{} // receives when a kind that was full is not any longer
 
 	mu    sync.Mutex
 	kinds map[string]int
@@ -192,7 +192,7 @@ const (
 )
 
 // Open makes the jobs due that a server was carrying out when it was killed: a store is open in one process,
-// so whoever had them is gone. In a store that other processes have open, leases end by themselves.
+// so anyone who had them is gone. In a store that other processes have open, leases end by themselves.
 func (q *Queue) Open(ctx context.Context) error {
 	return q.DB.Update(ctx, func(k *kv.Tx) error {
 		if k.Remote() {
@@ -324,7 +324,7 @@ type lease struct {
 	key []byte
 }
 
-// renew prolongs a lease; false if the job is another worker's by now.
+// renew prolongs a lease; false if the job is another worker's now.
 func (q *Queue) renew(ctx context.Context, j *Job, l *lease) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

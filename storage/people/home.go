@@ -76,7 +76,7 @@ func vacateHome(t *storage.Tx, user string) error {
 const goneMark = "%gone"
 
 // Vacate gives the folder of a user who goes to the administrators: its name becomes one that no user's folder
-// has. Whoever else was granted something within keeps it.
+// has. Anyone who else was granted something within keeps it.
 func Vacate(t *storage.Tx, folder *storage.Doc) error {
 	server := t.Repo().System()
 	server.Actor = t.Actor()

@@ -8,7 +8,7 @@
 //
 // Who may change whom is decided here: administrators everyone, power users all but administrators, everybody
 // themselves. A change of memberships begins a new epoch, after which every transaction looks up the groups
-// of its principal anew.
+// of its principal again.
 package people
 
 import (

@@ -15,7 +15,7 @@ import (
 const slotKey = "catena slot"
 
 // slot is the row of a connection: every commit puts the next token there, and is refused if the row holds another
-// one than the last. Whoever has lost the connection at a commit reads the row: it tells whether the commit was made,
+// one than the last. Anyone who has lost the connection at a commit reads the row: it tells whether the commit was made,
 // and once another token is there it never will be.
 type slot struct {
 	id    int64
@@ -152,7 +152,7 @@ func (s *Store) outcome(of slot, cause error) error {
 	}
 }
 
-// fence reports whether a commit was made, once no transaction holds the row of the slot any more. If it was not, no
+// fence reports whether a commit was made, once no transaction holds the row of the slot any longer. If it was not, no
 // commit will follow. It may be asked again.
 func (s *Store) fence(ctx context.Context, of slot) (made bool, err error) {
 	c, err := s.acquire(ctx)

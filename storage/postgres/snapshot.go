@@ -77,7 +77,7 @@ func (s *snapshot) Settled() (uint64, error) {
 // RoundTrips is how often the transaction has waited for the database.
 func (s *snapshot) RoundTrips() int { return s.trips }
 
-// Broken returns why the snapshot cannot be read any more.
+// Broken returns why the snapshot cannot be read any longer.
 func (s *snapshot) Broken() error { return s.broken }
 
 // run sends queries in one round trip, and before the first ones what begins the transaction. If the connection was

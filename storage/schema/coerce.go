@@ -406,7 +406,7 @@ func (f *Field) toDate(v any, at string) (any, error) {
 }
 
 // toBlob takes blobs and inline text, {"data":"text","name":…,"mime-type":…}. Addresses and
-// uploads are resolved by whoever decodes the request, and metadata alone never names
+// uploads are resolved by anyone who decodes the request, and metadata alone never names
 // content: a digest is no permission to read.
 func (f *Field) toBlob(v any, at string) (any, error) {
 	switch v := v.(type) {

@@ -43,7 +43,7 @@ type estimate struct {
 const (
 	// estimatesKept bounds the memory; when it is reached, all are forgotten, which costs one count for each range in use.
 	estimatesKept = 4096
-	// estimateAge is how long a count may be wrong. Data that grows fast is planned anew after at most this time.
+	// estimateAge is how long a count may be wrong. Data that grows fast is planned again after at most this time.
 	estimateAge = 10 * time.Second
 	// leastKept is the smallest count that is kept.
 	leastKept = 50
@@ -126,7 +126,7 @@ func (t planner) choosePath(p *plan, want string) error {
 	if best, err = t.subtree(p, best); err != nil {
 		return err
 	}
-	if want == subtreeName && len(p.under) > 0 { // whatever it costs by now
+	if want == subtreeName && len(p.under) > 0 { // whatever it costs now
 		a, _, err := t.walkDown(p.under[len(p.under)-1], maxWalked)
 		if err != nil || a == nil {
 			return cmp.Or(err, errCursor())

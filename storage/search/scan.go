@@ -49,7 +49,7 @@ type scan struct {
 }
 
 // candidate is a document that may be a result: the columns that its index row covers, and the document itself once a
-// condition needed it. A scan reuses one candidate for all rows; whoever keeps it must clone it, as its slices refer to
+// condition needed it. A scan reuses one candidate for all rows; anyone who keeps it must clone it, as its slices refer to
 // the row.
 type candidate struct {
 	layout.Cover
@@ -81,7 +81,7 @@ const queryTime = 5 * time.Second
 // errPatience says that so much was spent that another way is better.
 var errPatience = fault.Internal.Errorf("query: another plan is better")
 
-// errCostly is given a message by whoever knows the query.
+// errCostly is given a message by anyone who knows the query.
 var errCostly = fault.Limit.Errorf("query: too many rows").WithCode(fault.CodeQueryTooCostly)
 
 func (r *scan) count() error {

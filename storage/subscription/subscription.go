@@ -212,7 +212,7 @@ func check(t *storage.Tx, d *storage.Doc, names []string) ([]string, error) {
 	return names, nil
 }
 
-// Find returns what the principal is told of a document, subscribed to here.
+// Find returns what the principal is informed of a document, subscribed to here.
 func Find(t *storage.Tx, d *storage.Doc) (names []string, err error) {
 	for _, name := range Notifications() {
 		var raw json.RawMessage

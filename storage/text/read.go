@@ -23,7 +23,7 @@ const (
 	maxText      = 256 << 10 // of the text found
 )
 
-// Readable reports whether Read finds text in files of a type, or whoever reads PDF files does.
+// Readable reports whether Read finds text in files of a type, or anyone who reads PDF files does.
 func Readable(mime, name string) bool { return IsPDF(mime, name) || readerOf(mime, name) != nil }
 
 // IsPDF reports whether a file is one that package pdf finds the text in.

@@ -13,7 +13,7 @@ import (
 // Trace is a trace that work belongs to.
 type Trace struct {
 	ID      string // 32 hexadecimal digits
-	Sampled bool   // whoever began it records it
+	Sampled bool   // the one who began it records it
 }
 
 // New begins a trace.

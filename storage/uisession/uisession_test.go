@@ -187,7 +187,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("after the sweep: %d sessions, %d documents, %d names", s, l, p)
 	}
 
-	// Another user whose name only begins so keeps everything; one made anew begins with nothing.
+	// Another user whose name only begins so keeps everything; one made again begins with nothing.
 	w.user("alice#1")
 	w.must(w.try("alice#1", opened("c")))
 	w.must(w.try("alice#1", func(tx *storage.Tx) error {

@@ -248,7 +248,7 @@ func (s *growing) leave(g *grown, chunk int) {
 	g.users--
 }
 
-// forget makes others begin anew.
+// forget makes others begin again.
 func (s *growing) forget(key string, g *grown) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -148,7 +148,7 @@ func takeIn(tx *storage.Tx, u *File, p Part, b *storage.Blob) error {
 }
 
 // complete makes a file of the chunks, all of which are there. Usually they are in its draft, which
-// becomes the file; those that came without a place have it written anew.
+// becomes the file; those that came without a place have it rewritten.
 func complete(tx *storage.Tx, u *File, p Part, last *storage.Blob) error {
 	row := u.row
 	d := last.Draft()
@@ -179,7 +179,7 @@ func complete(tx *storage.Tx, u *File, p Part, last *storage.Blob) error {
 	return rows(tx).Put(fileKey(u.Batch, u.Index), u.row)
 }
 
-// join writes a file anew from its chunks.
+// join writes a file again from its chunks.
 func join(tx *storage.Tx, u *File, p Part, last *storage.Blob) (*storage.Blob, error) {
 	row := u.row
 	parts := make([]*storage.Blob, u.Count)

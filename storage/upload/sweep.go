@@ -9,7 +9,7 @@ import (
 	"catena/storage"
 )
 
-// Sweep ends the batches that nobody asked for in a day, and removes files that are not growing any more.
+// Sweep ends the batches that nobody asked for in a day, and removes files that are not growing any longer.
 func Sweep(ctx context.Context, r *storage.Repo) error {
 	return errors.Join(sweepBatches(ctx, r), sweepDrafts(ctx, r))
 }
@@ -51,7 +51,7 @@ func sweepBatches(ctx context.Context, r *storage.Repo) error {
 	return err
 }
 
-// sweepDrafts removes files that are not growing any more.
+// sweepDrafts removes files that are not growing any longer.
 func sweepDrafts(ctx context.Context, r *storage.Repo) error {
 	before := time.Now().Add(-r.BlobGrace()) // the clock that files are stamped by
 	return r.Blobs().Drafts(func(name string, _ int64, mod time.Time) error {

@@ -1,6 +1,6 @@
 // Package upload keeps files that come in before something is done with them: batches of files, each its
 // user's, whole or in chunks that may come at once and in any order. What becomes of a file is left to
-// whoever takes it out of its batch.
+// anyone who takes it out of its batch.
 package upload
 
 import (

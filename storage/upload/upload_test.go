@@ -90,7 +90,7 @@ func TestUploadsEnd(t *testing.T) {
 	}
 }
 
-// TestGuessedBatches: whoever tries what batches of others are called, and knows one of them, finds none.
+// TestGuessedBatches: anyone who tries what batches of others are called, and knows one of them, finds none.
 func TestGuessedBatches(t *testing.T) {
 	r := storagetest.Open(t, func(c *storage.Config) { c.NewID = nil })
 	var id string

@@ -206,7 +206,7 @@ func sweep(ctx context.Context, r *storage.Repo) error {
 	return err
 }
 
-// dropFinished removes deliveries, except those that are made again by now.
+// dropFinished removes deliveries, except those that are made again now.
 func dropFinished(tx *storage.Tx, old []Delivery) error {
 	for i := range old {
 		var d Delivery

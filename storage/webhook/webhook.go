@@ -80,7 +80,7 @@ type Want struct {
 
 var eventPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*(\.\*)?)$`)
 
-// Create registers a webhook of one's own. The secret of its signatures is returned this once.
+// Create registers a webhook of the caller's own. The secret of its signatures is returned this once.
 func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	if err := tx.MayWrite(); err != nil {
 		return w, "", err
@@ -218,7 +218,7 @@ func (w *Want) Wants(typ string) bool {
 	})
 }
 
-// Get returns one of one's own webhooks; administrators see everybody's.
+// Get returns one of the caller's own webhooks; administrators see everybody's.
 func Get(tx *storage.Tx, id string) (Webhook, error) {
 	var w Webhook
 	if id == "" {
@@ -234,7 +234,7 @@ func Get(tx *storage.Tx, id string) (Webhook, error) {
 	return w, nil
 }
 
-// List returns the webhooks of a user; for administrators "" is everybody's, for others one's own.
+// List returns the webhooks of a user; for administrators "" is everybody's, for others the caller's own.
 func List(tx *storage.Tx, owner string) ([]Webhook, error) {
 	as := tx.Principal()
 	if !as.Admin {

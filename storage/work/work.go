@@ -1,4 +1,4 @@
-// Package work lets a computation notice that its call has ended: its time is over, the client has gone, or
+// Package work lets a computation notice that its call has ended: its time has ended, the client has gone, or
 // somebody ended it. Loops over what a caller sent, or over what the store holds, count their work on a Watch.
 package work
 

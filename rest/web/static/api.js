@@ -12,7 +12,7 @@ class Refused extends Error {
   }
 }
 
-// call asks the server; a session that is over leads to signing in again.
+// call asks the server; a session that has expired leads to signing in again.
 const call = async (method, path, body, headers = {}) => {
   const response = await fetch(site.prefix + path, {
     method, headers: { "X-CSRF-Token": site.csrf, Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
@@ -77,7 +77,7 @@ const ago = (text) => {
   return e;
 };
 
-// complain shows an error to whoever looks.
+// complain shows an error to the user.
 const complain = (error) => {
   const box = byId("message");
   if (error instanceof Refused && error.status === 401) {

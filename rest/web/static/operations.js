@@ -42,7 +42,7 @@
     return params;
   };
 
-  // calls shows calls to copy; again writes them anew.
+  // calls shows calls to copy; again writes them again.
   const calls = (title, write) => {
     const box = make("section", { class: "panel", "aria-label": title });
     const again = () => box.replaceChildren(make("h2", {}, title), ...write(location.origin + site.prefix).flatMap(([name, text]) => [

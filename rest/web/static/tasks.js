@@ -1,4 +1,4 @@
-// The console's page of tasks: the open ones of whoever looks, and the form of one, whose repository,
+// The console's page of tasks: the open ones of the signed-in user, and the form of one, whose repository,
 // unless that is the usual one, and id the address ends with.
 "use strict";
 (() => {

@@ -7,9 +7,9 @@ const Workflows = (() => {
   const asked = "runnableWorkflows,runningWorkflows,pendingTasks,permissions";
   const at = (d) => `/api/v1/repo/${encodeURIComponent(d.repository)}`;
 
-  const anew = async () => show((await call("GET", `${at(about)}/id/${about.uid}`, undefined, { "enrichers-document": asked })).answer);
+  const refresh = async () => show((await call("GET", `${at(about)}/id/${about.uid}`, undefined, { "enrichers-document": asked })).answer);
 
-  // running is a workflow with its graph, the tasks of it that wait for whoever looks, and a way to end it.
+  // running is a workflow with its graph, the tasks of it that wait for the signed-in user, and a way to end it.
   const running = (w, d) => {
     const title = Flow.say(w.title, w.name);
     const drawn = make("div", { class: "drawn", hidden: true });
@@ -26,7 +26,7 @@ const Workflows = (() => {
       class: "quiet danger", "aria-label": `Cancel ${title}`, onclick: tried(async () => {
         if (!confirm(`Cancel ${title}? Its open tasks are canceled.`)) return;
         await call("DELETE", `${at(d)}/workflow/${w.id}`);
-        await anew();
+        await refresh();
       }),
     }, "Cancel");
     return make("li", {},
@@ -48,7 +48,7 @@ const Workflows = (() => {
 
   byId("start").addEventListener("submit", tried(async () => {
     await call("POST", `${at(about)}/id/${about.uid}/@workflow`, { "entity-type": "workflow", workflowModelName: byId("start").elements.model.value });
-    await anew();
+    await refresh();
   }));
 
   return { asked, show };

@@ -1,7 +1,7 @@
 // Package values keeps the larger values of a store in files that are only appended to,
 // beside the tables that hold its keys. A table then says where a value is, so that
 // merging tables moves a few bytes in place of the value, and reading one is one read of
-// a file. Values nothing refers to any more stay until their file is given up: whoever
+// a file. Values nothing refers to any longer stay until their file is given up: anyone who
 // owns the store moves what is still of use and drops it.
 //
 // A file begins with a header: magic, the store's id, the number of the file and the
@@ -88,7 +88,7 @@ func ParsePointer(b []byte) (p Pointer, ok bool) {
 type File struct {
 	Number uint32 `json:"number"`
 	Size   int64  `json:"size"` // bytes that must be there
-	Dead   int64  `json:"dead"` // bytes of entries known to be of no use
+	Dead   int64  `json:"dead"` // bytes of entries known to be unused
 }
 
 // Files are the values of one store. Add and Flush are for one goroutine at a time.
@@ -124,8 +124,8 @@ type file struct {
 }
 
 // Open opens the files in dir, which is created if need be. Those known must be there
-// and be as long as they were at least. What came after that is taken to be of no use,
-// for whoever owns the store writes it again.
+// and be as long as they were at least. What came after that is taken to be unused,
+// for the owner of the store writes it again.
 func Open(files disk.FS, dir string, store [16]byte, known []File) (*Files, error) {
 	if err := files.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (f *Files) open(k File) error {
 	return one.tail()
 }
 
-// tail finds the end of the whole entries. What follows is of no use if none follow it.
+// tail finds the end of the whole entries. What follows is unused if none follow it.
 func (f *file) tail() error {
 	size := f.size.Load()
 	if f.solid >= size {

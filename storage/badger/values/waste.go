@@ -51,7 +51,7 @@ func (f *Files) Used(most float64) (n int64) {
 	return n
 }
 
-// Unused is how many bytes are known to be of no use.
+// Unused is how many bytes are known to be unused.
 func (f *Files) Unused() (n int64) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -86,7 +86,7 @@ func (f *Files) After(number uint32) (next File) {
 	return cmp.Or(next, first)
 }
 
-// Counted says how many bytes of a file were found to be of use, and how many of no use it
+// Counted says how many bytes of a file were found to be of use, and how many unused it
 // was said to have before they were counted.
 func (f *Files) Counted(number uint32, live, before int64) {
 	f.mu.Lock()

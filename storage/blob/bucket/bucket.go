@@ -234,7 +234,7 @@ func (b *Bucket) Remove(ctx context.Context, name string) error {
 	return b.failed(b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}), name)
 }
 
-// Ready removes what Put and Write that were broken off before a moment have left.
+// Ready removes what Put and Write that were interrupted before a moment have left.
 func (b *Bucket) Ready(ctx context.Context, before time.Time) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

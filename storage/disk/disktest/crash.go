@@ -16,7 +16,7 @@ import (
 // Crash stops the machine, if that has not happened, and writes to a new folder what a loss of power may leave:
 // everything that syncs confirmed, and of the rest what the seed chooses. Of files that were not used through f it
 // copies those that keep returns true for; it is called with names relative to the folder. They may still change
-// while Crash runs: it copies them at a moment when they do not. f stays crashed, and whoever works with the old
+// while Crash runs: it copies them at a moment when they do not. f stays crashed, and anyone who works with the old
 // folder can be closed afterwards.
 func (f *Faulty) Crash(to string, keep func(name string) bool) error {
 	f.Stop()

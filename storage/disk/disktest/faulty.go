@@ -183,7 +183,7 @@ func (f *Faulty) discard(name string, n *node) error {
 	return nil
 }
 
-// settle makes the changes of names in a folder durable and gives up what nothing refers to any more.
+// settle makes the changes of names in a folder durable and gives up what nothing refers to any longer.
 func (f *Faulty) settle(dir string) {
 	var left []change
 	for _, c := range f.changes {

@@ -27,7 +27,7 @@ import (
 //	x index value id            cover: what indexes find documents by (index.go)
 //	a 1 time number             audit records of one transaction, by the first one's number
 //	a 2 id time number          where an audit record of a document is among those
-//	a 3 number                  what the feed tells of an audit record
+//	a 3 number                  what the feed describes an audit record
 //	j 0 due job                 a job that waits
 //	j 1 leaseEnd job            a job that is being carried out
 //	j 2 job                     a job that was given up

@@ -51,7 +51,7 @@ func (a *Attempt) Known(ctx context.Context) (sum []byte, ok bool, err error) {
 	}
 }
 
-// begin is Known without waiting: it returns what ends once the attempt of somebody else is over.
+// begin is Known without waiting: it returns what ends once the attempt of somebody else has ended.
 func (a *Attempt) begin() (sum []byte, ok bool, others chan struct{}) {
 	c := a.c
 	c.mu.Lock()
