@@ -143,7 +143,7 @@ func (g *global) enter(ctx context.Context, e entering) (*blob.Store, contentLoc
 }
 
 func blobsCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "blobs", Short: "Look after the content of files"}
+	cmd := &cobra.Command{Use: "blobs", Short: "Manage the content of files"}
 	cmd.AddCommand(&cobra.Command{
 		Use: "move TO", Short: "Move the content of all files to s3://BUCKET/PREFIX?endpoint=URL&region=REGION, or back to the data directory for " + inFolder + "; an interrupted move continues", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -185,7 +185,7 @@ func credentialAdvice() string {
 		return "check CATENA_KEY"
 	}
 	if _, ok, _ := fromEnv("password"); !ok {
-		return "set CATENA_PASSWORD, and CATENA_USER for another user than Administrator, or CATENA_KEY"
+		return "set CATENA_PASSWORD (and CATENA_USER for a user other than Administrator) or CATENA_KEY"
 	}
 	return "check CATENA_USER (default: Administrator) and CATENA_PASSWORD"
 }

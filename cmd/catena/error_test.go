@@ -16,7 +16,7 @@ func TestErrorsAsJSON(t *testing.T) {
 	for args, want := range map[string]string{
 		"run Document.Fetch --param value=/nowhere": `{"error":{"kind":"notfound","message":"Document.Fetch: /nowhere","exitCode":3}}`,
 		"run Nothing":                   `{"error":{"kind":"notfound","code":"unknown_operation",`,
-		"run":                           `{"error":{"kind":"usage","message":"accepts 1 arg(s), received 0; usage: catena run OPERATION [flags]","exitCode":2}}`,
+		"run":                           `{"error":{"kind":"usage","message":"wrong number of arguments: 0; usage: catena run OPERATION [flags]","exitCode":2}}`,
 		"run --nothing":                 `{"error":{"kind":"usage","message":"unknown flag: --nothing","exitCode":2}}`,
 		"serve --rate no":               `{"error":{"kind":"usage","message":"invalid argument \"no\" for \"--rate\" flag: must be an integer","exitCode":2}}`,
 		"user list --server 127.0.0.1":  `{"error":{"kind":"usage","message":"server: \"127.0.0.1\" is not an address such as http://127.0.0.1:8080","exitCode":2}}`,
@@ -44,7 +44,7 @@ func TestServerAdvice(t *testing.T) {
 	}
 	p := startServer(t, t.TempDir())
 	for _, c := range []struct{ name, value, want string }{
-		{"CATENA_USER", "Administrator", ": sign-in failed, set CATENA_PASSWORD, and CATENA_USER for another user than Administrator, or CATENA_KEY: "},
+		{"CATENA_USER", "Administrator", ": sign-in failed, set CATENA_PASSWORD (and CATENA_USER for a user other than Administrator) or CATENA_KEY: "},
 		{"CATENA_PASSWORD", "wrong", ": sign-in failed, check CATENA_USER (default: Administrator) and CATENA_PASSWORD: "},
 		{"CATENA_KEY", "wrong", ": sign-in failed, check CATENA_KEY: "},
 	} {
@@ -62,7 +62,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
 	last := -1
-	for _, want := range []string{"Run a server:", "  serve ", "Run operations:", "  run ", "Program the server:", "  chain ", "Manage users:", "  group ", "Watch a server:", "  runs ", "Look after data:", "  backup ", "Other commands:", "  completion ", "Flags:", "--server"} {
+	for _, want := range []string{"Run a server:", "  serve ", "Run operations:", "  run ", "Program the server:", "  chain ", "Manage users:", "  group ", "Watch a server:", "  runs ", "Maintain data:", "  backup ", "Other commands:", "  completion ", "Flags:", "--server"} {
 		at := strings.Index(out, "\n"+want)
 		if strings.HasPrefix(want, "--") {
 			at = strings.Index(out, want)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -50,7 +51,7 @@ func importCmd(g *global) *cobra.Command {
 				return err
 			}
 			return g.say(cmd.OutOrStdout(), map[string]int{"folders": im.folders, "files": im.files},
-				"%d files in %d folders imported into %s", im.files, im.folders, into)
+				"%s in %s imported into %s", counted(im.files, "file"), counted(im.folders, "folder"), into)
 		},
 	}
 	f := cmd.Flags()
@@ -218,4 +219,12 @@ func escapePath(p string) string {
 		names[i] = url.PathEscape(n)
 	}
 	return strings.Join(names, "/")
+}
+
+// counted is a number of things in words: 1 file, 2 files.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -146,7 +147,7 @@ func newRoot(g *global) *cobra.Command {
 		{"Program the server", []*cobra.Command{chainCmd(g), scriptCmd(g), listenerCmd(g), scheduleCmd(g)}},
 		{"Manage users", []*cobra.Command{userCmd(g), groupCmd(g), teamCmd(g), keyCmd(g)}},
 		{"Watch a server", []*cobra.Command{runsCmd(g), traceCmd(g), jobCmd(g), nodesCmd(g)}},
-		{"Look after data", []*cobra.Command{backupCmd(g), restoreCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},
+		{"Maintain data", []*cobra.Command{backupCmd(g), restoreCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},
 		{"Other commands", []*cobra.Command{versionCmd(g)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: purpose.title, Title: purpose.title + ":"})
@@ -179,6 +180,9 @@ func strict(cmd *cobra.Command) {
 	if check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
+				if strings.Contains(err.Error(), "arg(s)") { // the library's own words
+					err = fmt.Errorf("wrong number of arguments: %d", len(args))
+				}
 				return usage{fmt.Errorf("%w; usage: %s", err, cmd.UseLine())}
 			}
 			return nil
@@ -210,5 +214,8 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			}
 		}
 	})
+	if near == "" {
+		near = `; "` + cmd.CommandPath() + ` --help" lists the commands`
+	}
 	return fmt.Errorf("no command %q of %s%s", name, cmd.CommandPath(), near)
 }

@@ -119,6 +119,9 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
+	if g.data == "" {
+		return nil, usage{fault.Invalid.Errorf("data: name a directory with --data or CATENA_DATA")}
+	}
 	host.KeepPrivate()
 	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {

@@ -16,8 +16,9 @@ func TestUsage(t *testing.T) {
 		"chain apply":        "usage: catena chain apply FILE",
 		"chain diff A 1 2":   "usage: catena chain diff NAME",
 		"run":                "usage: catena run OPERATION",
+		"chain show":         "wrong number of arguments: 0; usage: catena chain show NAME",
 		"serve --adr :1":     "unknown flag: --adr",
-		"user nothing there": "no command \"nothing\" of catena user",
+		"user nothing there": "no command \"nothing\" of catena user; \"catena user --help\" lists the commands\n",
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(line), strings.NewReader(""), &out, &errs)

@@ -81,7 +81,7 @@ func (s *store) describeTables() (manifest, error) {
 			return m, err
 		case len(missing) == 0:
 			return m, nil
-		case tries == openTries: // Badger removes a table once the manifest does not name it any more
+		case tries == openTries: // Badger removes a table once the manifest does not name it any longer
 			return m, errors.Join(corrupt("%s names %d tables that are missing", badger.ManifestFilename, len(missing)), s.noteUnfinished(missing))
 		}
 	}

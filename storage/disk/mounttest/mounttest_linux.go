@@ -122,7 +122,7 @@ func (d *Disk) Hits() (n int) {
 	return n
 }
 
-// Stop ends the file system; what is in Root stays. Whoever has files open in Mount can use them no more.
+// Stop ends the file system; what is in Root stays. Anyone who has files open in Mount can use them no more.
 func (d *Disk) Stop() {
 	if d.cmd.ProcessState != nil {
 		return
