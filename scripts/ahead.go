@@ -93,6 +93,7 @@ func (s *supervisor) lookAhead(a announcement) error {
 	together := s.together[:0]
 	done := 0
 	for _, text := range a.texts {
+		// The worker has said something: it may have gone another way, and what follows would be wasted.
 		if l.heard() || s.p.in.buffered() || s.calls >= s.limits.Calls || s.host.traced() {
 			break
 		}
@@ -274,6 +275,7 @@ func (p *pattern) value(name string) any {
 // plain reports whether a value can be compared.
 func plain(v any) bool {
 	switch v.(type) {
+	// Comparing maps or lists with == would panic.
 	case nil, bool, int64, float64, string, *remoteDoc:
 		return true
 	}

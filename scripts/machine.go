@@ -42,8 +42,8 @@ type machine struct {
 	fatal   error  // a breach or a cancelled call: the script may not go on
 }
 
-// newMachine makes the runtime and binds it: one dynamic object, the prototype of the
-// global one, answers for every name on demand.
+// newMachine makes the runtime and binds it: one dynamic object, the prototype of the global one, answers for
+// every name on demand. Binding hundreds of operations as functions would cost more than most scripts run.
 func newMachine(h host, n *names, l *Limits) *machine {
 	m := &machine{vm: goja.New(), host: h, names: n, limits: l}
 	m.vm.SetMaxCallStackSize(l.Stack)
@@ -60,6 +60,8 @@ func newMachine(h host, n *names, l *Limits) *machine {
 func (m *machine) run(ctx context.Context, p *program, in any, params map[string]any) (out any, err error) {
 	m.program, m.input, m.params = p, in, params
 	defer func() {
+		// A panic in goja is a bug there. It ends this run with an error; the supervisor does not use the
+		// process again.
 		if x := recover(); x != nil {
 			out, err = nil, m.failure(fault.Internal.Errorf("script: %v\n%s", x, debug.Stack()).WithCode(fault.CodeScriptCrash))
 		}
@@ -147,7 +149,7 @@ func (m *machine) originOf(v goja.Value) (frames []Frame) {
 	return frames
 }
 
-// leave converts a result, whose getters are the script's code and may throw.
+// leave converts a result. Its getters are code of the script and may throw, which Try turns into an error.
 func (m *machine) leave(v goja.Value) (out any, err error) {
 	ex := m.vm.Try(func() { out, err = m.export(v) })
 	if ex != nil {
@@ -202,6 +204,8 @@ var errStopped = finalError{fault.Unavailable.Errorf("script: stopped").WithCode
 // sent has an operation called without waiting for it, where the script can do without
 // its value. path is how the script calls the operation.
 func (m *machine) sent(op, path string, at position, in any, params map[string]any) bool {
+	// Both must agree: what the parser has found at this position, and what is called here now. A script may
+	// have replaced the function in between.
 	if m.sender == nil || m.program.unused[at] != path {
 		return false
 	}
@@ -219,7 +223,9 @@ func (m *machine) sent(op, path string, at position, in any, params map[string]a
 // stop ends the run from outside. The reason comes out as the run's error.
 func (m *machine) stop(reason error) { m.vm.Interrupt(reason) }
 
-// watcher stops a machine when its time, its caller's patience or the memory runs out.
+// watcher stops a machine when its time, its caller's patience or the memory runs out. Memory is sampled,
+// since goja does not count it. What grows faster than the samples meets the limit that the operating system
+// enforces on the process.
 type watcher struct {
 	m     *machine
 	ctx   context.Context //nolint:containedctx // looked at until the run ends
@@ -271,6 +277,7 @@ func (w *watcher) look() {
 // outgrown reports whether the heap has grown beyond the limit since the run began.
 func (w *watcher) outgrown() bool {
 	now := heapInUse()
+	// The heap of the process is not empty when a run begins; only the growth is the script's.
 	if w.heap == 0 {
 		w.heap = now
 	}

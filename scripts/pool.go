@@ -55,6 +55,7 @@ func (p *pool) take(owner string) (*process, error) {
 	}
 	if w == nil {
 		var err error
+		// Outside of the lock: starting a process takes milliseconds, in which others return theirs.
 		if w, err = startProcess(p.argv); err != nil {
 			p.mu.Lock()
 			p.broken = err
@@ -66,6 +67,7 @@ func (p *pool) take(owner string) (*process, error) {
 	p.mu.Lock()
 	p.working[w] = true
 	p.count()
+	// The pool was closed while the process started.
 	if p.closed {
 		w.Kill()
 	}
@@ -88,6 +90,7 @@ func (p *pool) count() {
 
 // ready takes out an idle worker of the owner, else a spare, else nil. The pool is locked.
 func (p *pool) ready(owner string) *process {
+	// The one used last, whose memory is most likely still in the caches of the processor.
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if w := p.idle[i]; w.owner == owner {
 			p.idle = slices.Delete(p.idle, i, i+1)
@@ -96,6 +99,7 @@ func (p *pool) ready(owner string) *process {
 			}
 		}
 	}
+	// A spare has run nothing, so it may serve any owner; from then on it serves that one only.
 	for len(p.spares) > 0 {
 		w := p.spares[0]
 		p.spares = slices.Delete(p.spares, 0, 1)
@@ -119,6 +123,7 @@ func (p *pool) give(w *process, clean bool) {
 	}
 	w.used = time.Now()
 	p.idle = append(p.idle, w)
+	// With many owners, each would otherwise keep a process for a minute.
 	if len(p.idle) > p.limits.Workers {
 		p.idle[0].Kill()
 		p.idle = slices.Delete(p.idle, 0, 1)
@@ -219,6 +224,7 @@ func (p *pool) close() error {
 		w.Kill()
 		select {
 		case <-w.Ended():
+		// A killed process ends at once unless the system is in trouble; the server must stop all the same.
 		case <-time.After(time.Second):
 			errs = append(errs, fault.Internal.Errorf("script worker %d does not end", w.PID()))
 		}

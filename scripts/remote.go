@@ -29,6 +29,7 @@ func (d *remoteDoc) fresh() error {
 		return nil
 	}
 	d.stale = false
+	// The answer is read by readDocument, which fills this handle.
 	w := d.h.question(askDocument)
 	w.uint(d.id)
 	_, err := d.h.ask()
@@ -51,6 +52,7 @@ func (d *remoteDoc) get(xpath string) (any, error) {
 	if err := d.fresh(); err != nil {
 		return nil, err
 	}
+	// A script that reads a property in a loop must not ask each time.
 	if v, ok := d.known[xpath]; ok {
 		return v, nil
 	}
@@ -76,8 +78,10 @@ func (d *remoteDoc) get(xpath string) (any, error) {
 // belongs. What the server makes of the value is read back when the script wants it.
 func (d *remoteDoc) set(xpath string, v any) error {
 	_, there := member(d.raw, xpath)
+	// Changes wait until the next question and travel with it.
 	d.h.sets = append(d.h.sets, propertyChange{d, xpath, v})
 	d.stale = true
+	// The property exists, so at worst the value does not fit, which the next question reports.
 	if there {
 		return nil
 	}
@@ -191,6 +195,8 @@ func plainJSON(raw []byte) (v any, exact bool) {
 		if strings.IndexByte(s, '\\') >= 0 && json.Unmarshal(raw, &s) != nil {
 			return nil, false
 		}
+		// Dates are text in JSON, but Date objects in a script: only the server knows which property is a
+		// date.
 		return s, !maybeDate(s)
 	case '[':
 		if string(raw) == "[]" {

@@ -6,6 +6,20 @@
 // the process it runs in. The server's side of a run (supervisor) carries out what the
 // script asks for. What a script may call is for the engine to decide; this package knows
 // operations by name only.
+//
+// A run has two sides that talk over a pipe (wire.go). In the worker, a machine executes the JavaScript with
+// goja; whatever the script calls becomes a frame to the server. On the server, the supervisor of the run
+// reads the frames and calls the engine, within the transaction and with the rights of the caller of the
+// script. The worker is not trusted: it has neither data nor secrets, and every frame is checked as if the
+// script had written it itself.
+//
+// Round trips are what a script mostly waits for, so three things avoid them. A document is sent with its
+// small properties, and asked for again only if it may have changed (remote.go). A call whose result nobody
+// uses is not waited for (unused.go). And calls that follow a pattern are answered before the script makes
+// them (ahead.go). None of these may change what a script computes.
+//
+// Processes are kept in a pool (pool.go): a worker runs one script at a time, for one owner only, and is
+// killed rather than cleaned if anything about its last run was irregular.
 package scripts
 
 import (
@@ -104,6 +118,7 @@ type bound struct {
 
 // namesOf returns the tree of a set's operations, made once.
 func (r *Runner) namesOf(s *engine.Set) *names {
+	// The tree of hundreds of names is built once for each set of operations, not for each run.
 	if b := r.table.Load(); b != nil && b.set.Same(s) {
 		return b.names
 	}

@@ -46,6 +46,7 @@ type supervisor struct {
 
 // runInWorker runs a job in a worker process. The supervisor is new and has its turn, host, names and job.
 func (r *Runner) runInWorker(ctx context.Context, s *supervisor, in any, params map[string]any) (any, error) {
+	// Checked before a worker is taken, which others may be waiting for.
 	if len(s.job.source) > r.limits.Source {
 		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d are allowed", len(s.job.source), r.limits.Source), s.job.file, 0, 0)
 	}
@@ -69,7 +70,11 @@ func lineOf(err error) int {
 
 // run is the whole conversation. clean: the worker may serve again.
 func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (out any, clean bool, err error) {
+	// A frame holds at most one value of the permitted size, in an encoding that can be longer than the
+	// value.
 	s.p.in.max = 4*s.limits.Output + 1<<20
+	// The worker watches its own time, and reports the line when it is exceeded. Killing is for one that does
+	// not.
 	s.late = time.AfterFunc(s.turn.wall+grace, s.p.Kill)
 	defer s.late.Stop()
 	stop := context.AfterFunc(ctx, s.p.Kill)
@@ -87,6 +92,8 @@ func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (ou
 		case frameCall:
 			err = s.call(r)
 		case frameSend:
+			// After a failure, further calls that the script has not waited for must not take effect: the
+			// script would not have made them if it had known.
 			if s.failed == nil {
 				err = s.sent(r)
 			}
@@ -116,12 +123,15 @@ func (s *supervisor) broken(ctx context.Context, err error) error {
 	switch {
 	case s.failed != nil:
 		return s.failed
+	// A final error must end the whole call, whatever the script does about it.
 	case errors.As(err, &final):
 		err = final.error
 	case ctx.Err() != nil:
 		err = cancelled(ctx)
 	case time.Now().After(s.turn.end):
 		err = timeout(s.turn.wall)
+	// The pipe has ended without a message: the operating system has killed the process, and the way it ended
+	// says why.
 	case !errors.As(err, &known):
 		err = s.p.death(s.limits)
 	}
@@ -135,6 +145,7 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	w.handles = s
 	w.start(frameStart)
 	w.bool(s.p.names != n.hash)
+	// A worker keeps the names between runs; they change only when something is deployed.
 	if s.p.names != n.hash {
 		w.strings(n.all)
 		w.strings(slices.Sorted(maps.Keys(n.reads)))
@@ -143,6 +154,7 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	s.p.runs++
 	w.uint(uint64(s.p.runs))
 	limits := *s.limits
+	// A script that another script has called has what is left of its caller's time.
 	limits.Wall = s.turn.wall
 	w.limits(&limits)
 	w.int(s.host.now().UnixMilli())
@@ -165,6 +177,7 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 
 // call runs an operation for the worker, then those that it has announced.
 func (s *supervisor) call(r *reader) error {
+	// Changes that the script made to documents come first: the operation has to see them.
 	err := s.changes(r)
 	op := s.name(r)
 	s.line = int(r.int())
@@ -180,6 +193,7 @@ func (s *supervisor) call(r *reader) error {
 	if s.failed != nil {
 		return s.answer(nil, s.failed)
 	}
+	// The parameters are copied before the call, which may change them.
 	next.of(op, in, params)
 	var v any
 	if err == nil {
@@ -240,9 +254,12 @@ func (s *supervisor) sent(r *reader) error {
 		column = stack[0].Column
 	}
 	s.failed = located(err, s.job.file, s.line, column, stack...)
+	// The worker looks at this number in shared memory, so that it stops even if it never asks anything
+	// again.
 	if s.p.link != nil {
 		s.p.link.own.stopped.Store(s.p.runs)
 	}
+	// The run has failed already, so the script only gets the time to stop by itself.
 	s.late.Reset(grace)
 	return nil
 }
@@ -266,6 +283,8 @@ func (s *supervisor) result(w *writer, v any, err error) error {
 	if errors.As(err, &final) {
 		return final
 	}
+	// The script gets a number for the error. If it throws it again, the original comes out, with its kind,
+	// code and cause.
 	s.errs = append(s.errs, err)
 	w.failure(err, int64(len(s.errs)-1))
 	return nil
@@ -277,6 +296,8 @@ func (s *supervisor) ask(r *reader) error {
 	if s.failed != nil {
 		changed = s.failed
 	}
+	// Questions are cheaper than calls, and a script asks several for each call; the bound only stops endless
+	// loops.
 	if s.asked++; s.asked > 20*s.limits.Calls {
 		return breach(fault.CodeScriptCalls, "script: more than %d questions", 20*s.limits.Calls)
 	}
@@ -409,6 +430,7 @@ func (s *supervisor) done(r *reader) (any, bool, error) {
 	if r.err != nil {
 		return nil, false, r.err
 	}
+	// After a limit or a crash, the memory of the process is in an unknown state.
 	clean := !retire && e.fault.Kind != fault.Limit && e.fault.Code != fault.CodeScriptCrash
 	return nil, clean, located(s.original(e), cmp.Or(file, s.job.file), line, column, stack...)
 }
@@ -417,12 +439,14 @@ func (s *supervisor) done(r *reader) (any, bool, error) {
 func (s *supervisor) original(e *remoteError) error {
 	if e.ref >= 0 && e.ref < int64(len(s.errs)) {
 		first := s.errs[e.ref]
+		// A script may have changed the message of the error before it threw it again.
 		if clip(first.Error(), 16<<10) == e.fault.Message {
 			return first
 		}
 		_, _, field := describe(first)
 		return &fault.Error{Kind: fault.Of(first), Code: fault.CodeOf(first), Field: field, Message: e.fault.Message, Err: first}
 	}
+	// A worker must not report faults of the server: those are logged and hidden from the caller.
 	if e.fault.Kind == fault.Internal {
 		e.fault.Kind = fault.Invalid
 	}
