@@ -247,7 +247,7 @@ func (p *parser) branches(what string, branch func(name string, other bool) func
 	}
 }
 
-// whole tells of members that a block lacks.
+// whole describes members that a block lacks.
 func (p *parser) whole(n *yaml.Node, b *engine.Block) {
 	lacks := map[string]string{engine.BlockEach: "steps", engine.BlockIf: "then", engine.BlockSwitch: "cases"}[b.Kind]
 	if lacks != "" && member(n, lacks) == nil {

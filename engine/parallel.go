@@ -79,7 +79,7 @@ func (bl *block) parallel(c *Ctx, st *step, in any) (any, error) {
 	return out, nil
 }
 
-// separate tells of what a branch of a parallel step must not do: write, for the branches share one transaction, or end
+// separate describes what a branch of a parallel step must not do: write, for the branches share one transaction, or end
 // the chain, which the others are in.
 func (b *planner) separate(st *step) {
 	if len(st.Block.Branches) > MaxBranches {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDownloadsAreRecorded counts the audit records of downloads: one for each time that the
-// beginning of a file goes out, regardless of who asks and with which key.
+// beginning of a file goes out, regardless of the caller and with which key.
 func TestDownloadsAreRecorded(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{})
 	at := withFile(t, s, "a.txt", "text/plain", "0123456789")

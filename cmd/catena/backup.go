@@ -54,6 +54,8 @@ func writeCopy(ctx context.Context, to depot, name string, write func(io.Writer)
 	var damaged *maintenance.DamagedContent
 	err := to.Write(ctx, name, func(w io.Writer) error {
 		err := write(w)
+		// The copy is complete apart from the damaged content, which no later one could have either. It is
+		// worth more than none.
 		if errors.As(err, &damaged) {
 			return nil
 		}

@@ -44,6 +44,8 @@ const (
 // names lists the copies, oldest first. Those that a clock made which was ahead are left alone.
 func (b *backups) names(ctx context.Context, d depot, now time.Time) ([]string, error) {
 	all, err := d.List(ctx)
+	// Files with other names are not ours, and must not be removed. A copy of the future comes from a clock
+	// that was wrong; counting it would postpone the next one.
 	names := slices.DeleteFunc(all, func(name string) bool {
 		at, err := time.Parse(backupName, name)
 		return err != nil || at.After(now)
@@ -104,6 +106,8 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 			continue
 		}
 		log.Info("backup", "file", name)
+		// Computed from the newest copy instead of from now, so that the interval does not grow by the time
+		// that a backup takes.
 		wait = time.Until(b.due(ctx, time.Now()))
 	}
 }
@@ -132,6 +136,7 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	if err != nil && !errors.As(err, &damaged) {
 		return "", err
 	}
+	// Old copies are removed only after the new one is complete.
 	names, failed := b.names(ctx, d, now)
 	for _, old := range names[:max(0, len(names)-b.keep)] {
 		failed = errors.Join(failed, d.Remove(ctx, old))
@@ -146,6 +151,7 @@ func (b *backups) status(now time.Time) error {
 	switch {
 	case b.failed != nil:
 		return b.failed
+	// Twice the interval: one that is late is no reason to alarm anybody.
 	case !b.last.IsZero() && now.Sub(b.last) > 2*b.every:
 		return fmt.Errorf("%s: the newest copy is of %s", b.folder, b.last.Format(time.RFC3339))
 	}

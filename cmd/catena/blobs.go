@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// placeFile is the file of a data directory that says where the content of its files is, unless that is the folder blobs.
+	// locationFile is the file of a data directory that says where the content of its files is, unless that is the folder blobs.
 	locationFile = "content.json"
 	// inFolder stands for that folder where an address is expected.
 	inFolder = "folder"
@@ -87,6 +87,7 @@ func (g *global) openBlobs(ctx context.Context, k keeper, cache int64, log *slog
 		s, err := blob.Open(g.contentFolder(), log)
 		return s, p, err
 	}
+	// Without this check, files in the folder would be lost from sight once the bucket is the location.
 	if p.Address == "" {
 		if err := g.unused(ctx); err != nil {
 			return nil, p, err
@@ -102,7 +103,7 @@ func (g *global) unused(ctx context.Context) error {
 		return err
 	}
 	err = s.Each(ctx, func(string, int64, time.Time) error {
-		return usage{fmt.Errorf("%s: has content already; catena blobs move takes it to a bucket", g.contentFolder())}
+		return usage{fmt.Errorf("%s: already contains files; move them to a bucket with catena blobs move", g.contentFolder())}
 	})
 	return errors.Join(err, s.Close())
 }
@@ -129,6 +130,8 @@ func (g *global) enter(ctx context.Context, e entering) (*blob.Store, contentLoc
 			return nil, p, err
 		}
 	}
+	// The owner is written into the bucket as well, so that two data directories cannot share one prefix and
+	// sweep each other's content.
 	s, err := blob.OpenObjects(ctx, g.contentFolder(), blob.Objects{Bucket: in, Owner: p.Owner, New: p.Address == "", Cache: e.cache}, e.log)
 	if fault.Is(err, fault.Conflict) {
 		err = usage{err}
@@ -228,6 +231,8 @@ func copyContent(ctx context.Context, from, to *blob.Store) (sent int, err error
 	work.SetLimit(movers)
 	listed := from.Each(ctx, func(digest string, size int64, _ time.Time) error {
 		work.Go(func() error {
+			// Content is named by its digest, so what is there is the same; this is how an interrupted move
+			// continues.
 			there, err := to.Has(ctx, digest)
 			if there || err != nil {
 				return err
@@ -256,6 +261,7 @@ func copyOne(ctx context.Context, from, to *blob.Store, digest string, size int6
 	if err != nil {
 		return err
 	}
+	// Copying damage would make it look like the original.
 	if b.Digest != digest {
 		return fault.Internal.Errorf("blob %s: content is damaged, its actual digest is %s: %w", digest, b.Digest, kv.ErrDamaged)
 	}
@@ -320,6 +326,7 @@ func (w *answering) note(err error) {
 func (w *answering) status(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// A server that reports itself as degraded for a single slow answer teaches its operators to ignore it.
 	if w.missed < unanswered {
 		return nil
 	}

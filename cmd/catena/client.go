@@ -16,8 +16,8 @@ import (
 	"catena/storage/trace"
 )
 
-// client speaks the REST interface, to a running server or to a handler in this
-// process that has the data directory open: verbs need not know which.
+// client speaks the REST interface, to a running server or to a handler in this process that has the data
+// directory open. Commands need not know which, and both ways have the same checks and the same output.
 type client struct {
 	trace  trace.Trace // that the calls belong to; zero: each has its own
 	base   string
@@ -74,6 +74,7 @@ type call struct {
 // body is what the automation endpoint reads.
 func (c call) body() ([]byte, error) {
 	m := map[string]any{"params": c.params}
+	// A missing member means no input; null would be an input.
 	if c.input != nil {
 		m["input"] = c.input
 	}
@@ -113,6 +114,7 @@ func (c *client) object(ctx context.Context, op call, into any) error {
 		return err
 	}
 	var wrapped struct {
+		// Scalars, maps and lists come as entities with a member value; documents do not.
 		Value json.RawMessage `json:"value"`
 	}
 	b, err := io.ReadAll(resp.Body)
@@ -193,10 +195,12 @@ func credentialAdvice() string {
 // problem turns an error answer back into an error of its kind.
 func problem(resp *http.Response) error {
 	var p struct{ Message, Code string }
+	// The answer may come from a proxy, in any form and size.
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if json.Unmarshal(b, &p) != nil || p.Message == "" {
 		p.Message = strings.TrimSpace(resp.Status + " " + string(b))
 	}
+	// On the command line, the name of the operation in front is enough.
 	message := invoked.ReplaceAllString(p.Message, "$1: ")
 	return kindOf(resp.StatusCode).New(message).WithCode(fault.CodeNamed(p.Code))
 }
@@ -239,6 +243,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	go func() {
 		defer func() {
 			w.WriteHeader(http.StatusOK)
+			// A panic of the handler becomes an error of the reader, as a closed connection would be.
 			pw.CloseWithError(recovered(recover()))
 		}()
 		t.handler.ServeHTTP(w, req)

@@ -129,7 +129,7 @@ func (d *doctor) settings(ctx context.Context) finding {
 	if err := errors.Join(d.wrong, d.checkAll(ctx, d.global)); err != nil {
 		return finding{"settings", failed, err.Error(), "correct them; catena config print shows where each comes from"}
 	}
-	return finding{"settings", fine, "settings and declarations are as they should be", ""}
+	return finding{"settings", fine, "settings and declarations are correct", ""}
 }
 
 // directory looks at the data directory, or at the one that it would be made in.
@@ -137,6 +137,7 @@ func (d *doctor) directory() finding {
 	const name = "data directory"
 	info, err := os.Stat(d.data)
 	if d.in = d.data; errors.Is(err, fs.ErrNotExist) {
+		// The nearest folder that exists shows whether the directory could be created, and on which disk.
 		for d.in = filepath.Dir(d.data); d.in != filepath.Dir(d.in); d.in = filepath.Dir(d.in) {
 			if _, err := os.Stat(d.in); err == nil {
 				break
@@ -144,41 +145,43 @@ func (d *doctor) directory() finding {
 		}
 	} else if err != nil || !info.IsDir() {
 		d.readOnly = true
-		return finding{name, failed, fmt.Sprintf("%s: is no folder that can be read", d.data), "name another by --data, or give its rights to the account that runs the server"}
+		return finding{name, failed, fmt.Sprintf("%s: not a readable folder", d.data), "choose another folder with --data, or give the account that runs the server access to it"}
 	}
+	// Trying is the only reliable test: permissions, read-only mounts and quotas look different on each
+	// system.
 	probe, tried := os.CreateTemp(d.in, partPrefix+"*")
 	if tried != nil {
 		d.readOnly = true
-		return finding{name, failed, tried.Error(), "give the rights to write to the account that runs the server"}
+		return finding{name, failed, tried.Error(), "give the account that runs the server write access"}
 	}
 	_, _ = probe.Close(), os.Remove(probe.Name())
 	if err != nil {
-		return finding{name, fine, d.data + ": is not there yet; serve makes it", ""}
+		return finding{name, fine, d.data + ": does not exist yet; serve creates it", ""}
 	}
 	d.inUse, err = badger.InUse(filepath.Join(d.data, "store"))
 	switch {
 	case d.inUse:
-		return finding{name, warning, d.data + ": a process has it open", "nothing, if that is the server; another one does not start on it"}
+		return finding{name, warning, d.data + ": in use by a process", "nothing to do if that is the server; a second server cannot use the directory"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errors.ErrUnsupported):
-		return finding{name, failed, err.Error(), "give the rights on all that is in it to the account that runs the server"}
+		return finding{name, failed, err.Error(), "give the account that runs the server access to everything in it"}
 	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
-		return finding{name, warning, fmt.Sprintf("%s: others may look into it (%s)", d.data, info.Mode().Perm()), "chmod 700 " + d.data}
+		return finding{name, warning, fmt.Sprintf("%s: other users can read it (%s)", d.data, info.Mode().Perm()), "chmod 700 " + d.data}
 	}
-	return finding{name, fine, d.data + ": is there, nobody has it open", ""}
+	return finding{name, fine, d.data + ": exists and is not in use", ""}
 }
 
 func (d *doctor) space() finding {
 	s, err := disk.Of(d.in)
 	if err != nil {
-		return finding{"disk", warning, "room: " + err.Error(), "look whether there is enough"}
+		return finding{"disk", warning, "free space: " + err.Error(), "check that there is enough free space"}
 	}
 	kept := badger.KeptFree(s.Whole)
 	f := finding{"disk", fine, fmt.Sprintf("%s free of %s, %s are kept free", humanize.IBytes(s.Free), humanize.IBytes(s.Whole), humanize.IBytes(kept)), ""}
 	switch {
 	case s.Free < kept:
-		f.State, f.Advice = failed, "make room: writes are refused"
+		f.State, f.Advice = failed, "free disk space: writes are refused"
 	case s.Free < 2*kept:
-		f.State, f.Advice = warning, "make room before writes are refused"
+		f.State, f.Advice = warning, "free disk space before writes are refused"
 	}
 	return f
 }
@@ -196,11 +199,11 @@ func (d *doctor) writes() finding {
 	}
 	took, err := syncTime(d.in)
 	if err != nil {
-		return finding{name, failed, err.Error(), "look at the disk: no commit can be kept"}
+		return finding{name, failed, err.Error(), "check the disk: no commit can be stored"}
 	}
-	f := finding{name, fine, fmt.Sprintf("%s, the median of %d of 4 KiB", took.Round(10*time.Microsecond), syncTries), ""}
+	f := finding{name, fine, fmt.Sprintf("%s (median of %d writes of 4 KiB)", took.Round(10*time.Microsecond), syncTries), ""}
 	if took > slowSync {
-		f.State, f.Advice = warning, "every commit waits that long: a faster disk helps, or --relaxed, which may lose one second"
+		f.State, f.Advice = warning, "every commit waits that long: a faster disk helps, or --relaxed, which can lose one second of writes"
 	}
 	return f
 }
@@ -224,6 +227,7 @@ func syncTime(dir string) (time.Duration, error) {
 		}
 		took[i] = time.Since(start)
 	}
+	// The median, since single writes wait for whatever else the disk does.
 	slices.Sort(took[:])
 	return took[syncTries/2], nil
 }
@@ -251,10 +255,10 @@ func (d *doctor) clock() finding {
 	state, err := os.Stat(filepath.Join(d.data, "store", "STATE"))
 	switch {
 	case err == nil && state.ModTime().After(d.now.Add(time.Minute)):
-		f.State, f.Advice = warning, "set it: the store was last written at "+state.ModTime().UTC().Format(time.RFC3339)
+		f.State, f.Advice = warning, "set the clock: the store was last written at "+state.ModTime().UTC().Format(time.RFC3339)
 	case !host.Synchronised():
 		f.Text += ", not synchronised as far as the system knows"
-		f.State, f.Advice = warning, "run a time service: expiries, tokens and the audit log rest on the clock"
+		f.State, f.Advice = warning, "run a time service: expiry times, tokens and the audit log depend on the clock"
 	}
 	return f
 }
@@ -283,7 +287,7 @@ func (d *doctor) browser(ctx context.Context) finding {
 		return finding{name, warning, fmt.Sprintf("%s: %v", path, err), "reinstall it with the libraries that it needs, or set --chromium off"}
 	}
 	if made, old := outdated(path, d.now); old {
-		return finding{name, warning, path + ": starts, was made on " + made.Format(time.DateOnly), "update it: it is not part of this program"}
+		return finding{name, warning, path + ": starts, built on " + made.Format(time.DateOnly), "update it; catena does not include it"}
 	}
 	return finding{name, fine, path + ": starts", ""}
 }
@@ -295,10 +299,11 @@ func (d *doctor) address(ctx context.Context, name, at string) finding {
 		_ = l.Close()
 		return finding{name, fine, at + ": is free", ""}
 	}
+	// Most likely the server itself.
 	if d.inUse {
-		return finding{name, warning, err.Error(), "nothing, if the server that has the data directory open listens there"}
+		return finding{name, warning, err.Error(), "nothing to do if the server that uses the data directory listens there"}
 	}
-	return finding{name, failed, err.Error(), "end what listens there, or give another --addr or --metrics-addr"}
+	return finding{name, failed, err.Error(), "stop the program that listens there, or choose another --addr or --metrics-addr"}
 }
 
 // postTime is how long the mail server may take to answer.
@@ -307,7 +312,7 @@ const postTime = 10 * time.Second
 func (d *doctor) post(ctx context.Context) finding {
 	const name = "mail"
 	if d.smtp.host == "" {
-		return finding{name, fine, "no smtp-host: none is sent", ""}
+		return finding{name, fine, "no smtp-host: no mail is sent", ""}
 	}
 	s, err := mail.New(d.smtp.config())
 	if err == nil {
@@ -325,18 +330,18 @@ func (d *doctor) post(ctx context.Context) finding {
 func (d *doctor) copies(ctx context.Context) finding {
 	const name = "backup"
 	if d.backups.folder == "" {
-		return finding{name, warning, "none is made", "give --backup-folder, best on another disk, or run catena backup from time to time"}
+		return finding{name, warning, "no backups are made", "set --backup-folder, preferably on another disk, or run catena backup regularly"}
 	}
 	last, err := d.backups.newest(ctx, d.now)
 	switch {
 	case err != nil:
-		return finding{name, warning, err.Error(), "give the rights to the account that runs the server"}
+		return finding{name, warning, err.Error(), "give the account that runs the server access to it"}
 	case last.IsZero():
-		return finding{name, warning, d.backups.folder + ": has none", "nothing, if the server was never started; it makes one at once"}
+		return finding{name, warning, d.backups.folder + ": contains no backup", "nothing to do if the server has never started; it makes a backup at once"}
 	}
-	f := finding{name, fine, "the newest is of " + last.Format(time.RFC3339) + ", " + humanize.RelTime(last, d.now, "ago", "ahead"), ""}
+	f := finding{name, fine, "the newest is from " + last.Format(time.RFC3339) + ", " + humanize.RelTime(last, d.now, "ago", "ahead"), ""}
 	if d.backups.status(d.now) != nil {
-		f.State, f.Advice = warning, "look into the log why none was made since, or start the server"
+		f.State, f.Advice = warning, "look in the log for the reason, or start the server"
 	}
 	return f
 }
@@ -437,18 +442,18 @@ func (d *doctor) content(ctx context.Context) finding {
 	owner, err := blob.Owner(ctx, b)
 	switch {
 	case err != nil:
-		return finding{name, failed, err.Error(), "correct --blobs and the keys, or make the bucket; the server does not start without it"}
+		return finding{name, failed, err.Error(), "correct --blobs and the keys, or create the bucket; the server does not start without it"}
 	case owner != "" && owner != p.Owner:
 		return finding{name, failed, b.At("") + ": belongs to another data directory", "give each a bucket or a prefix of its own"}
 	case owner == "" && p.Address != "":
-		return finding{name, failed, b.At("") + ": has nothing of this data directory", "correct --blobs; content is in " + p.Address}
+		return finding{name, failed, b.At("") + ": does not belong to this data directory", "correct --blobs; content is in " + p.Address}
 	}
 	err = b.Put(ctx, tryName, bytes.NewReader(nil), 0)
 	if err == nil {
 		err = b.Remove(ctx, tryName)
 	}
 	if err != nil {
-		return finding{name, failed, err.Error(), "give the keys the rights to list, read, write and remove objects"}
+		return finding{name, failed, err.Error(), "permit the keys to list, read, write and remove objects"}
 	}
 	return finding{name, fine, b.At("") + ": can be read and written", ""}
 }

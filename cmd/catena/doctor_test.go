@@ -59,7 +59,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}
 	}
-	expect(0, "data directory", fine, "is not there yet")
+	expect(0, "data directory", fine, "does not exist yet")
 	if names := filesIn(t, dir); len(names) > 0 {
 		t.Errorf("left %q", names)
 	}
@@ -67,8 +67,8 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(errs)
 	}
 	before := filesIn(t, data)
-	expect(0, "data directory", fine, "is there")
-	expect(0, "synced write", fine, "the median")
+	expect(0, "data directory", fine, "is not in use")
+	expect(0, "synced write", fine, "median of")
 	expect(0, "open files", warning, "lower limit-connections", "--limit-connections", "2000000000")
 	expect(0, "browser", warning, "/bin/false", "--chromium", "/bin/false")
 	expect(1, "address", failed, "in use", "--addr", at)
@@ -79,7 +79,7 @@ func TestDoctor(t *testing.T) {
 	post := []string{"--smtp-host", host, "--smtp-from", "a@example.org", "--smtp-security", "none", "--smtp-port"}
 	expect(0, "mail", fine, "answers", append(post, strconv.Itoa(port))...)
 	expect(0, "mail", warning, "wait in the outbox", append(post, "1")...)
-	expect(0, "backup", warning, "has none", "--backup-folder", folder)
+	expect(0, "backup", warning, "contains no backup", "--backup-folder", folder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestDoctor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(0, "data directory", warning, "a process has it open")
+	expect(0, "data directory", warning, "in use by a process")
 	expect(0, "address", warning, "in use", "--addr", at)
 	if err := a.close(); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("%d %s", code, out)
 	}
 	basic[1] = filepath.Join(data, "store", "STATE")
-	if f := examined(t, 1, basic...)["data directory"]; f.State != failed || !strings.Contains(f.Text, "is no folder") {
+	if f := examined(t, 1, basic...)["data directory"]; f.State != failed || !strings.Contains(f.Text, "not a readable folder") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -48,7 +48,7 @@ var odd = []struct {
 var oddComments = []string{"whoever", "anew", "of no use", "any more", "is over", "alike", "who asks", "one's own", "in the place of", "broken off", "at hand"}
 
 // noX finds "is no X", which is odd unless "there" stands before it.
-var noX = regexp.MustCompile(`(?i)(\w+)\s+(?:is|are|was|were) no (\w+)`)
+var noX = regexp.MustCompile(`(?i)(\w+|%\w:)\s+(?:is|are|was|were) no (\w+)`)
 
 // oddities lists what is odd in a text.
 func oddities(text string) (out []string) {

@@ -54,7 +54,9 @@ const platformVersion = "2023.10"
 // errCorrupt makes the exit code 4.
 var errCorrupt = badger.ErrCorrupt
 
-// app is an opened data directory with everything that runs on it.
+// app is an opened data directory with everything that runs on it. It is put together in the order of its
+// parts: the store and the content of files (openFiles), the repositories (start), and the engine with what
+// calls it (arm). close takes it apart in the opposite order.
 type app struct {
 	dir       string
 	log       *slog.Logger
@@ -155,6 +157,8 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	var read *declared
 	var wrong error
 	reading := make(chan struct{})
+	// Reading and checking the declarations takes about as long as opening the store, so a start is faster
+	// with both at once.
 	go func() { // while the store is opened, which waits for the disk
 		defer close(reading)
 		read, wrong = declarations(g.data)
@@ -171,6 +175,7 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	switch {
 	case a.fresh && o.adminPassword == "" && o.makePassword:
 		o.adminPassword = rand.Text()
+		// It is printed once, by the caller; the store has only its hash.
 		a.password = o.adminPassword
 	case a.fresh && o.adminPassword == "" && g.shared():
 		return nil, errors.Join(usage{errors.New("the database is empty: start a server with --store, or run catena init")}, a.close())
@@ -229,11 +234,13 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if a.outside.Client, err = egress.New(o.egress); err != nil {
 		return usage{err}
 	}
+	// Listeners are added before the first request, as the list of a repository is not locked.
 	for i, b := range a.branches {
 		decks.Listen(b.repo)
 		mail.Watch(b.repo)
 		workflow.Watch(b.repo)
 		a.branches[i].webhooks = delivery.New(b.repo, postWith(a.outside.Client), a.log, nil)
+		// Load does this for the first repository.
 		if i > 0 {
 			a.listeners.Watch(b.repo)
 			a.waiting.Watch(b.repo)
@@ -247,6 +254,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		return err
 	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
+	// In this order, since chains call scripts, and listeners, waiting runs and schedules call both.
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
@@ -311,10 +319,12 @@ func (a *app) close() error {
 	if a.renderer.Browser != nil {
 		a.renderer.Browser.Close()
 	}
+	// Each part may be missing: close also serves a start that failed half way.
 	if a.scripts != nil {
 		errs = append(errs, a.scripts.Close())
 	}
 	if a.repo != nil {
+		// Uses of keys and failed attempts are counted in memory and written now and then.
 		errs = append(errs, credential.Flush(context.Background(), a.repo))
 	}
 	for _, b := range slices.Backward(a.branches) {

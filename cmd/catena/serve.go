@@ -83,6 +83,8 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.repositories, "repository", nil, "name of an additional repository, created if it does not exist and permanent from then on")
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge writes before the disk has synced: a power failure may lose up to one second")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time that running requests have to finish at shutdown")
+	// A month is well within the time that backups are usually kept, so damage is found while a good copy
+	// still exists.
 	s.scrubEvery = 30 * 24 * time.Hour
 	f.Var(limit.Positive(&s.scrubEvery), "scrub-every", "interval in which the content of all files is read and verified")
 	for _, l := range s.limits.all() {
@@ -134,8 +136,9 @@ func (s *serve) check() error {
 		all = append(all, fault.Wrap(err, "trusted-proxies"))
 	}
 	if u, err := url.Parse(s.contact); s.contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" && u.Scheme != "tel" || strings.ContainsFunc(s.contact, unicode.IsSpace)) {
-		all = append(all, fmt.Errorf(`security-contact: %q begins with none of "mailto:", "https:", "tel:"`, s.contact))
+		all = append(all, fmt.Errorf(`security-contact: %q: must begin with "mailto:", "https:" or "tel:"`, s.contact))
 	}
+	// Everything is checked, so that an administrator sees all mistakes at once.
 	_, unsent := mail.New(s.smtp.config())
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
@@ -152,12 +155,15 @@ func (s *serve) options() openOptions {
 }
 
 func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
+	// The garbage collector learns the memory limit of the container before anything allocates.
 	host.TuneMemory()
 	a, err := s.open(ctx, g, out)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	// The address is opened after the store: a server that cannot use its data should not take the port, and
+	// two servers on one directory are told apart by the store, not by the port.
 	l, err := s.listen(ctx)
 	if err != nil {
 		return err
@@ -166,6 +172,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	s.certificate.log = a.log
+	// Passwords over plain HTTP are fine on loopback and behind a proxy, and only there.
 	if s.certificate.exposed(l.Addr(), s.baseURL) {
 		a.log.Warn("passwords and keys are sent unencrypted: set tls-cert, or set base-url to the https address of a proxy", "addr", l.Addr())
 	}
@@ -255,6 +262,7 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 	defer stop()
 	wait := a.background(working, append(s.tasks(a), watch))
 	server := h.Server()
+	// With room for one, so that the goroutine can end although nobody receives after a signal.
 	failed := make(chan error, 1)
 	go func() { failed <- s.certificate.serve(server, h.Listener(l)) }()
 	tell("READY=1")
@@ -262,12 +270,14 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 	case err = <-failed:
 	case <-ctx.Done():
 		tell("STOPPING=1")
+		// ctx has ended: that is why we are here. Requests in progress still have their time.
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
 		if err = server.Shutdown(drain); err != nil {
 			err = errors.Join(err, server.Close()) // anyone who is not done now is cut off, and holds no transaction
 		}
 		cancel()
 	}
+	// Background work ends after the last request: requests wait for its jobs.
 	stop()
 	wait()
 	if errors.Is(err, http.ErrServerClosed) {
@@ -291,6 +301,7 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	if a.password != "" {
 		fmt.Fprintf(out, "first start: user Administrator, password %s (shown this once)\n", a.password)
 	}
+	// A server with one broken chain is more useful than none. The error is in the log, and /readyz says so.
 	for _, f := range a.deployFiles(ctx) { // chains and scripts come and go: no reason not to start
 		a.log.Error(f.what, "error", f.err)
 	}
@@ -330,6 +341,7 @@ type task struct {
 
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
+	// alone: of several servers on one store, one does this.
 	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}))
 	if s.backups.folder != "" {
 		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}))
@@ -382,6 +394,7 @@ func (t task) keepRunning(ctx context.Context, log *slog.Logger) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
+		// It had worked for a while, so this is a new problem, not the old one again.
 		if time.Since(began) > longestPause {
 			pause = shortestPause
 		}
@@ -446,6 +459,7 @@ func (a *app) watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-w.Events:
+			// Only the last event within this time leads to a deployment.
 			settle.Reset(200 * time.Millisecond) // editors write in several steps
 		case err := <-w.Errors:
 			return err

@@ -49,7 +49,7 @@ func configCheck(g *global) *cobra.Command {
 			problems := []string{}
 			err := s.checkAll(cmd.Context(), g)
 			if err == nil {
-				return g.say(cmd.OutOrStdout(), map[string]any{"problems": problems}, "settings and declarations are as they should be")
+				return g.say(cmd.OutOrStdout(), map[string]any{"problems": problems}, "settings and declarations are correct")
 			}
 			if g.json {
 				problems = strings.Split(err.Error(), "\n")
@@ -85,6 +85,7 @@ func unknownVariables(environ []string) error {
 	var all []error
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
+		// A secret may be in a file, whose name is in a variable that ends in _FILE.
 		if strings.HasPrefix(name, variable("")) && !known[strings.TrimSuffix(name, "_FILE")] {
 			all = append(all, fmt.Errorf("%s: is not a setting%s", name, fault.Perhaps(name, maps.Keys(known))))
 		}
@@ -130,6 +131,7 @@ func settingsOf(f *pflag.FlagSet, redacted bool) []setting {
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			s.Value, s.Default = append([]string{}, list.GetSlice()...), []string{}
 		}
+		// The output is meant to be shown to others, in a ticket for example.
 		if redacted && secretSettings[flag.Name] && s.Value != "" {
 			s.Value = "***"
 		}

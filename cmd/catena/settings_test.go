@@ -56,7 +56,7 @@ FILE:4: log-level: must be a single value, not a list
 		}
 	}
 	code, _, errs = line(t, "config", "check", "--data", data, "--chromium", "/nowhere", "--egress-allow", "10.0.0.0/99", "--rate-exempt", "nowhere", "--security-contact", "me")
-	for _, want := range []string{"CATENA_ADR: is not a setting, perhaps CATENA_ADDR\n", "chromium: ", "10.0.0.0/99", "rate-exempt: \"nowhere\" is not an address or network", "security-contact: \"me\" begins with", "a.yaml:2: type A: unknown type Fil, perhaps File"} {
+	for _, want := range []string{"CATENA_ADR: is not a setting, perhaps CATENA_ADDR\n", "chromium: ", "10.0.0.0/99", "rate-exempt: \"nowhere\" is not an address or network", "security-contact: \"me\": must begin with", "a.yaml:2: type A: unknown type Fil, perhaps File"} {
 		if code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%d %s, want %s", code, errs, want)
 		}
@@ -91,7 +91,7 @@ FILE:4: log-level: must be a single value, not a list
 	if _, err := os.Stat(filepath.Join(whole, "store")); err == nil {
 		t.Error("the check made a store")
 	}
-	if code, out, errs := line(t, "config", "check", "--data", t.TempDir()); code != 0 || out != "settings and declarations are as they should be\n" {
+	if code, out, errs := line(t, "config", "check", "--data", t.TempDir()); code != 0 || out != "settings and declarations are correct\n" {
 		t.Errorf("nothing wrong: %d %s%s", code, out, errs)
 	}
 }

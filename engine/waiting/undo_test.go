@@ -94,7 +94,7 @@ func TestUndo(t *testing.T) {
 	}))
 }
 
-// TestUndoAfterKill: a call of which the server knows nothing any more is undone when it must have ended.
+// TestUndoAfterKill: a call of which the server knows nothing any longer is undone when it must have ended.
 func TestUndoAfterKill(t *testing.T) {
 	w := newWorld(t)
 	o := &outside{}

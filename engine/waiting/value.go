@@ -102,7 +102,7 @@ func encode(v any) (json.RawMessage, error) {
 	return json.Marshal(kept)
 }
 
-// decode finds a value again: documents as they are now. Those that are gone, or that may not be read any more, are left
+// decode finds a value again: documents as they are now. Those that are gone, or that may not be read any longer, are left
 // out of lists and nothing elsewhere.
 func decode(c *engine.Ctx, raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {

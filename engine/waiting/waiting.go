@@ -123,7 +123,7 @@ type turn struct {
 
 func subjectKey(subject, event, run string) string { return subject + "/" + event + "/" + run }
 
-// Suspend keeps a chain that waits, and returns what its caller is told of the run.
+// Suspend keeps a chain that waits, and returns what its caller is informed of the run.
 func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 	w := &row{
 		Run: s.Run, Chain: s.Chain, Version: s.Version, Step: s.Step, Line: s.Line, Owned: storage.OwnedBy(c.As), Actor: c.As.Actor,

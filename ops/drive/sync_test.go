@@ -52,7 +52,7 @@ func (w world) must(user string, fn func(tx *storage.Tx) error) {
 	}
 }
 
-// TestSummariesKeepCopies has two users change a tree at random, and whoever keeps a copy of it by summaries has what
+// TestSummariesKeepCopies has two users change a tree at random, and anyone who keeps a copy of it by summaries has what
 // may be read, and nothing else.
 func TestSummariesKeepCopies(t *testing.T) {
 	for seed := range uint64(40) {
@@ -329,7 +329,7 @@ func TestSummaryLimit(t *testing.T) {
 	}
 }
 
-// TestRemadeUser: a user made anew under a name has none of the roots of the one before.
+// TestRemadeUser: a user made again under a name has none of the roots of the one before.
 func TestRemadeUser(t *testing.T) {
 	w := open(t)
 	g := &gardener{world: w, r: rand.New(rand.NewPCG(1, 1))}
