@@ -88,6 +88,8 @@ func (t planner) compoundPath(p *plan, x *compound) *accessPath {
 	a.bases = [][]byte{a.prefix}
 	for a.fixed < len(x.columns) {
 		points, e, exact := p.points(x.columns[a.fixed])
+		// Each combination of values is a range of its own. Beyond the bound, reading more rows is cheaper
+		// than more ranges.
 		if len(points) == 0 || len(points)*len(a.bases) > maxBases || x.Columns[a.fixed].Many && len(points) > 1 {
 			break
 		}
@@ -102,14 +104,17 @@ func (t planner) compoundPath(p *plan, x *compound) *accessPath {
 	}
 	for i := a.fixed; i < len(x.columns); i++ {
 		if x.Columns[i].Many {
+			// A list behind the fixed columns would return a document once for each item.
 			return nil // several rows of one document
 		}
 	}
 	slices.SortFunc(a.bases, bytes.Compare)
+	// Values of an IN that differ in case only have the same row.
 	a.bases = slices.CompactFunc(a.bases, bytes.Equal)
 	for _, base := range a.bases {
 		a.ranges = append(a.ranges, kv.Prefix(base))
 	}
+	// Ranges of a descending column would have to be inverted; such columns only serve the order.
 	if a.fixed < len(x.columns) && !x.Columns[a.fixed].Desc {
 		p.restrict(a, x.columns[a.fixed])
 	}
@@ -316,6 +321,8 @@ func (t planner) bestCompound(p *plan, all []*accessPath) (best *accessPath) {
 		if probe.usePath(a); probe.lead == 0 {
 			continue
 		}
+		// The weights express an order of preference: a complete order first, then conditions that rows
+		// answer, then narrower ranges.
 		score := 4*len(a.filters) + 2*a.fixed
 		if probe.total {
 			score += 100
@@ -405,6 +412,7 @@ func (r *scan) merged(reverse bool, visit func(h *candidate) (bool, error)) erro
 		}
 	}
 	for len(heads) > 0 {
+		// There are at most maxBases ranges, so a linear search is as fast as a heap.
 		first := 0
 		for i, x := range heads[1:] {
 			f := heads[first]

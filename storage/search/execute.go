@@ -24,10 +24,12 @@ import (
 	"catena/storage/query"
 )
 
-// maxOffset is how far numbers reach into a list; cursors go on.
+// maxOffset is how far numbers reach into a list: everything before the offset has to be read for every page.
+// Cursors go on.
 const maxOffset = 10_000
 
-// Query runs a query of the query language; parameters are bound, never pasted.
+// Query runs a query of the query language; parameters are bound, never pasted into the text, so no value can
+// change the meaning of the query.
 func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
 	w, err := plannerOf(t).execution(src, o)
 	if err != nil {
@@ -54,6 +56,8 @@ func (t planner) loadCandidates(hits []candidate) (storage.Docs, error) {
 			continue
 		}
 		keys = append(keys, layout.RecordKey(hits[i].id))
+		// Most index rows contain the position and the name of the document; then one row less has to be read
+		// for each result.
 		if hits[i].Bits&layout.HasNode == 0 {
 			keys = append(keys, layout.NodeKey(hits[i].id))
 		}
@@ -137,9 +141,12 @@ func (t planner) execution(src string, o Options) (*execution, error) {
 	if w.p, err = t.analyse(q); err != nil {
 		return nil, err
 	}
+	// Cursors of ordered queries name a sort key, others a path and a row. One of the wrong kind is from
+	// another query.
 	if w.from != nil && (len(w.p.order) == 0) != (want != "") {
 		return nil, errCursor()
 	}
+	// Only the first page counts; the cursor carries the total to the others.
 	w.p.counted = w.bound > 0 && w.from == nil
 	return w, t.choosePath(w.p, want)
 }
@@ -158,6 +165,7 @@ func (w *execution) fill() error {
 	switch {
 	case err == nil:
 	case errors.Is(err, errCostly) && full:
+		// The page is full, so the query has done what was asked for.
 		w.page.More = true // only the total is not known
 	case errors.Is(err, errCostly):
 		return w.p.costly(w.t.Repo().Limits().ScanRows)
@@ -188,11 +196,13 @@ func (w *execution) take(m match) (more bool, err error) {
 		return true, nil
 	case len(w.candidates) < w.size:
 		if len(w.candidates) == w.size-1 {
+			// The cursor is made of the last entry while the scan still knows it.
 			if w.last, err = m.cursor(); err != nil {
 				return false, err
 			}
 		}
 		if w.candidates == nil {
+			// Most pages are far smaller than what they may be.
 			w.candidates = make([]candidate, 0, min(w.size, 100))
 		}
 		w.candidates = append(w.candidates, *m.candidate)
@@ -217,6 +227,7 @@ func (w *execution) total() error {
 	case !p.HasNext, w.counts():
 		p.Total = w.passed
 	case w.from != nil && w.from.total >= 0:
+		// Results may have been added since the first page, so the total is at least what was passed.
 		p.Total, p.More = max(w.from.total, min(w.passed, w.bound)), w.from.more
 		return nil
 	case w.found >= 0:
@@ -275,12 +286,14 @@ func (w *execution) count() (int, error) {
 		switch {
 		case failed != nil:
 			return 0, failed
+		// All matches were found by rows alone.
 		case known != nil:
 			n, err = len(known), nil
 		default:
 			err = tally(w.t.scan(w.p, a))
 		}
 	}
+	// A total that costs too much is reported as a lower bound.
 	if errors.Is(err, errCostly) {
 		w.page.More, err = true, nil
 	}
@@ -391,6 +404,7 @@ func (w *execution) whole(columns []query.Column, visit func(values []any) (more
 // distinct returns rows that differ. Their pages are numbered: there is no cursor.
 func (w *execution) distinct(columns []query.Column, rows *Rows) error {
 	if w.from != nil {
+		// Continuing would have to know all rows that were returned before.
 		return fault.Invalid.Errorf("cursor: cannot be used with DISTINCT, use an offset")
 	}
 	seen, n := map[string]bool{}, -int(w.p.q.Offset)
@@ -432,6 +446,7 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 		}
 		figures[i] = aggregate{column: c}
 	}
+	// An order is meaningless for a single row, and could prevent a cheaper path.
 	w.p.unordered()
 	err := w.whole(columns, func(values []any) (bool, error) {
 		for i := range figures {

@@ -15,9 +15,10 @@ import (
 // still has to meet. Conditions on columns that every index row covers are taken out of the query and
 // checked without decoding anything. A plan belongs to one transaction, because ids and access lists are resolved in it.
 type plan struct {
-	q      *query.Select
-	names  map[string]bool // the types wanted; nil: every type
-	mask   byte            // flags that have to be as in want
+	q     *query.Select
+	names map[string]bool // the types wanted; nil: every type
+	// Conditions on flags, such as ecm:isVersion = 0, become one comparison of bytes.
+	mask   byte // flags that have to be as in want
 	want   byte
 	parent *layout.ID  // candidates are its children
 	flat   bool        // which have no order of their own
@@ -88,6 +89,7 @@ func (t planner) analyse(q *query.Select) (*plan, error) {
 		if o.Field.Many {
 			return nil, fault.Invalid.Errorf("query: field %s has several values and cannot be ordered", o.Field.Name)
 		}
+		// Ids are unique, so what follows in ORDER BY can never decide.
 		if o.Field.System == query.SysUUID {
 			p.order, p.idDesc = p.order[:i+1], o.Desc
 			break
@@ -111,6 +113,7 @@ func (t planner) analyse(q *query.Select) (*plan, error) {
 			return nil, err
 		}
 	}
+	// Taking conditions apart would let different items of a list satisfy them.
 	if q.Correlated() { // decided as a whole, whatever was taken out of it to find candidates
 		p.exprs = []query.Expr{q.Where}
 	}
@@ -143,6 +146,7 @@ func (p *plan) types(reg *schema.Registry) {
 			p.names[name] = true
 		}
 	}
+	// Every type is wanted, so the type need not be compared.
 	if len(p.names) == len(reg.Types()) {
 		p.names = nil
 	}
@@ -167,6 +171,7 @@ func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 			p.needIDs(x)
 		}
 		return equals, nil
+	// A second condition on the parent is left among the others.
 	case query.SysParentID:
 		if x.Op != query.Eq || p.parent != nil {
 			return false, nil
@@ -198,6 +203,7 @@ func (t planner) takePath(p *plan, x *query.Predicate) (bool, error) {
 	}
 	path := x.Values[0].V.(string)
 	if x.Op == query.StartsWith {
+		// Clients write the folder with and without a slash at the end.
 		path = strings.TrimSuffix(path, "/")
 	}
 	id := layout.None
@@ -255,6 +261,7 @@ func (p *plan) needIDs(x *query.Predicate) {
 func exactID(v any) (layout.ID, bool) {
 	s, _ := v.(string)
 	id, ok := layout.ParseID(s)
+	// Comparison of ids is that of text: an id in capital letters equals no document's.
 	if !ok || id.String() != s {
 		return layout.None, false
 	}

@@ -13,7 +13,8 @@ import (
 	"catena/storage/query"
 )
 
-// costs are the planner's figures, in rows.
+// costs are the figures that the planner compares, in rows. Their exact values matter little, since each decides between two plans of about the
+// same cost. Tests change them to reach every plan.
 type costs struct {
 	sorted  int // up to here, candidates are read and sorted rather than found along an index in order
 	few     int // an access path with fewer ends the search for a better one
@@ -75,12 +76,15 @@ func (t planner) estimate(a *accessPath) error {
 	}
 	ranges := a.spans()
 	name := rangesKey(ranges)
+	// A count that was broken off is of use only if it already shows that there are too many rows.
 	if n, ok := t.estimates.get(name); ok && (!n.more || n.rows >= t.maxSorted()) {
 		a.rows = n.rows
 		return nil
 	}
 	a.rows = 0
 	for _, r := range ranges {
+		// Counting ends where the exact number no longer matters: from there on the path is not sorted
+		// anyway.
 		n, _, err := t.kv().Count(r, t.maxSorted()-a.rows)
 		if err != nil {
 			return err
@@ -95,12 +99,17 @@ func (t planner) estimate(a *accessPath) error {
 	return nil
 }
 
-// choosePath sets the access path of a plan; want is the access path a cursor came from, or "".
+// choosePath sets the access path of a plan; want is the access path a cursor came from, or "". A page that
+// continues another one must use the path of that one, as its position means nothing on another; so with want
+// nothing is compared.
 func (t planner) choosePath(p *plan, want string) error {
+	// Nothing matches, or the candidates are known by id: no index can be better.
 	if p.empty != "" || p.direct != nil {
 		p.usePath(idPath(p.ids, "ecm:uuid"))
 		return nil
 	}
+	// A repository whose rows are being written for the first time has no complete path to its documents. A
+	// partial result would look like a complete one.
 	if !t.usable(layout.TypeIndex) {
 		return fault.Unavailable.Errorf("query: the indexes are being written")
 	}
@@ -111,6 +120,7 @@ func (t planner) choosePath(p *plan, want string) error {
 		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
 	order := t.orderPath(p, all, types)
+	// This is the frequent case of a list in a folder, and needs no counting at all.
 	if want == "" && t.settles(p, order) {
 		p.plain = types
 		p.usePath(order)
@@ -126,6 +136,7 @@ func (t planner) choosePath(p *plan, want string) error {
 	if best, err = t.subtree(p, best); err != nil {
 		return err
 	}
+	// The documents below the folder may have become more since the first page.
 	if want == subtreeName && len(p.under) > 0 { // whatever it costs now
 		a, _, err := t.walkDown(p.under[len(p.under)-1], maxWalked)
 		if err != nil || a == nil {
@@ -146,12 +157,16 @@ func (t planner) settles(p *plan, order *accessPath) bool {
 	return order != nil && order.index != nil && len(p.under) == 0 && (p.parent == nil || order.fixesParent()) && t.scan(p, order).covers()
 }
 
-// decide chooses between the index with the order and the one with the fewest rows.
+// decide chooses between the index with the order and the one with the fewest rows. The index with the order
+// may end after one page but may have to skip many rows; the other one reads all of its rows and sorts them.
+// Where neither is clearly better, the plan starts with the first and has the second ready (fallback,
+// finders) in case it turns out to be long.
 func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	if p.plain = types; best != nil && best != order {
 		p.plain = best
 	}
 	switch {
+	// There is neither a condition with an index nor an order.
 	case order == nil && best == nil:
 		p.usePath(types)
 	case order == nil || best == order:
@@ -159,7 +174,10 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
 		switch {
+		// So few that sorting them is cheaper than any thought about it.
 		case best.rows <= t.costs.few/2:
+		// The matches can be found without loading a document; the order of the few results is looked up
+		// afterwards.
 		case t.scan(p, best).covers():
 			p.usePath(order)
 			p.finders = []*accessPath{best}
@@ -170,6 +188,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 			p.usePath(order)
 			p.fallback = best
 		}
+	// The order of ids has an index only over all documents. For a few matches, sorting is much cheaper.
 	case order.primary && (best != nil || !p.everyType(t.Repo().Types())):
 		few, err := t.atMost(p.plain, maxUnordered)
 		if p.usePath(order); few {
@@ -179,6 +198,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	default:
 		p.usePath(order)
 		if best != nil && (best.field != nil || best.index != nil) && best != types {
+			// The page comes from the order; the total is counted on the path with fewer rows.
 			p.counter = best
 		}
 	}
@@ -225,6 +245,7 @@ func (t planner) rowsOf(all []*accessPath, most int) (total int) {
 	for _, a := range all {
 		n, err := t.rowsUpTo(a, max(0, most-total))
 		if total += n; err != nil || total > most {
+			// An error here must not fail the query: it only decides between plans.
 			return most + 1 // what it costs is not known, or too much
 		}
 	}
@@ -242,6 +263,8 @@ func (a *accessPath) spans() []kv.Range {
 // rangesKey names ranges for estimates.
 func rangesKey(ranges []kv.Range) string {
 	var key []byte
+	// The first ranges and the number of all are enough to tell queries apart; a collision only makes an
+	// estimate worse.
 	for _, r := range ranges[:min(len(ranges), 8)] {
 		key = append(append(key, r.Start...), r.End...)
 	}
@@ -368,10 +391,12 @@ func (t planner) cheapest(p *plan, all []*accessPath, order *accessPath) (*acces
 		if best == nil || a.rows < best.rows {
 			best = a
 		}
+		// Good enough: counting the others would cost more than it could save.
 		if best.rows < t.costs.few {
 			break
 		}
 	}
+	// The path with the order has conditions too, so it may be the cheapest itself.
 	if order != nil && !order.whole && best.rows >= t.costs.few && best.rows < t.maxSorted() {
 		if err := t.estimate(order); err != nil {
 			return nil, err
@@ -393,6 +418,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 	if top == layout.None {
 		return idPath(nil, subtreeName), nil
 	}
+	// Everything is below the root.
 	if top == t.in().Root() {
 		return best, nil
 	}
@@ -405,6 +431,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 		return nil, err
 	}
 	if !whole {
+		// Remembered, so that the next query does not walk down a large tree in vain.
 		t.estimates.put(key, t.costs.subtree+1, true)
 		return best, nil
 	}

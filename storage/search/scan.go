@@ -61,6 +61,8 @@ type candidate struct {
 
 func (t planner) scan(p *plan, a *accessPath) *scan {
 	r := &scan{t: t, p: p, path: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
+	// Rows that answer every condition are cheap, and the number of them cannot be reduced by an index that
+	// somebody should have declared. So only the time is bounded.
 	if p.answers != nil || len(p.exprs) == 0 {
 		r.most = math.MaxInt // it is the time that ends it
 	}
@@ -71,6 +73,7 @@ func (t planner) scan(p *plan, a *accessPath) *scan {
 			return slices.Contains(a.exact, e) || slices.Contains(a.test, e)
 		})
 	}
+	// A document with several values in the ranges has several rows there, and must be found once.
 	r.once = a.many && !a.point
 	return r
 }
@@ -89,6 +92,7 @@ func (r *scan) count() error {
 	if r.read++; r.read > r.most {
 		return errCostly
 	}
+	// enough is asked only when much was spent, as the answer costs a count.
 	if r.patience > 0 && r.cost() >= r.patience && r.enough() {
 		return errPatience
 	}
@@ -121,6 +125,7 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 		if reverse {
 			rng = r.path.ranges[len(r.path.ranges)-1-i]
 		}
+		// The range lies before the cursor as a whole.
 		if !clampRange(&rng, reverse, after) {
 			continue
 		}
@@ -149,7 +154,9 @@ func (r *scan) offerRow(row kv.Row, visit func(h *candidate) (bool, error)) (mor
 	return r.offer(h, visit)
 }
 
-// clampRange cuts off what comes before the position; it reports whether something is left.
+// clampRange cuts off what comes before the position; it reports whether something is left. A range excludes
+// its end, so the position itself is excluded by the end in reverse, and by a zero byte behind it otherwise:
+// no key lies between the two.
 func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
 	rng.Reverse = reverse
 	switch {
@@ -237,7 +244,11 @@ func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool
 	return r.offer(h, visit)
 }
 
-// accept decides about a candidate, first by what costs nothing.
+// accept decides about a candidate, first by what costs nothing. The order of the tests is that of their
+// costs: flags and type are in the row, the folder is mostly known from the row before, permissions are
+// cached by access list, and only the remaining conditions may load the document. Permissions are checked
+// before conditions, so that the time that a condition takes tells nothing about documents that the principal
+// may not read.
 func (r *scan) accept(h *candidate) (bool, error) {
 	switch {
 	case r.known != nil:
@@ -260,6 +271,7 @@ func (r *scan) accept(h *candidate) (bool, error) {
 			return false, err
 		}
 		if r.up == nil {
+			// The sweep has not reached it yet.
 			return false, nil // cut off by the deletion of a folder above
 		}
 	} else {
@@ -289,6 +301,7 @@ func (r *scan) accept(h *candidate) (bool, error) {
 func (r *scan) firstRow(h *candidate) (bool, error) {
 	first := true
 	err := r.items(h, func(item any, key []byte) {
+		// The document was, or will be, offered at an earlier row.
 		if bytes.Compare(key, h.key) < 0 && r.inRanges(key) && r.passes(item) {
 			first = false
 		}
@@ -374,6 +387,8 @@ func (r *scan) below(h *candidate) bool {
 // meets evaluates the conditions that are left, on the row if it says enough and on the
 // document otherwise.
 func (r *scan) meets(h *candidate) (bool, error) {
+	// Conditions such as LIKE can take long for a single document; the work is counted towards the end of the
+	// call.
 	if err := r.t.kv().Work(1000); err != nil {
 		return false, err
 	}
@@ -415,12 +430,15 @@ func (r *scan) item(h *candidate, e query.Expr) (ok bool, err error) {
 }
 
 func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
+	// Correlated conditions (ecm:acl/*1/…) compare several members of one list item, which no single row
+	// holds.
 	if h.doc == nil && !r.p.q.Correlated() {
 		r.src.candidate = h
 		if ok, sure := r.partHolds(e); sure {
 			return ok, nil
 		}
 		ok, err := query.Holds(e, &r.src)
+		// The row does not hold a field of the condition, so the document has to be loaded after all.
 		if !errors.Is(err, errNeedDoc) {
 			return ok, err
 		}

@@ -12,9 +12,10 @@ import (
 	"catena/storage/query"
 )
 
-// cursor is where a page ended: how many results came before, and either the encoded values
-// of ORDER BY and the id of the last one, or the name of the access path and the key of its row.
-// The total counted for the first page goes along.
+// cursor is where a page ended: how many results came before, and either the encoded values of ORDER BY and
+// the id of the last one, or the name of the access path and the key of its row. The total counted for the
+// first page goes along. A cursor holds nothing that the principal may not see: its values are those of a
+// result. It is not signed, so whatever it contains is checked like other input.
 type cursor struct {
 	passed int
 	total  int // -1: not known
@@ -40,6 +41,7 @@ func parseCursor(s string) (*cursor, error) {
 	c := &cursor{passed: int(in.Uvarint()), total: int(in.Varint())}
 	c.more = string(in.Take(1)) == "\x01"
 	c.access, c.key = in.Text(), in.B
+	// A key ends with an id of 16 bytes.
 	if err != nil || in.Bad || c.passed < 0 || c.total < -1 || len(c.key) < 16 {
 		return nil, errCursor()
 	}
@@ -60,6 +62,7 @@ func (r *scan) sortKey(h *candidate) ([]byte, error) {
 		if key, ok = layout.AppendValue(key, v); !ok {
 			return nil, fault.Invalid.Errorf("query: field %s cannot be ordered", o.Field.Name)
 		}
+		// Inverted bytes sort in the opposite direction, so one comparison of bytes orders by several fields.
 		if o.Desc {
 			kv.Invert(key[n:])
 		}
@@ -211,6 +214,8 @@ type sorter struct {
 // add takes a match; from is the cursor that it has to come after, or nil.
 func (s *sorter) add(k kept) error {
 	s.all = append(s.all, k)
+	// Twice as many as wanted are collected before sorting, so that each match is sorted about once on
+	// average.
 	switch keep := s.scan.keep; {
 	case keep == 0 && len(s.all) > s.scan.t.costs.sort:
 		return s.scan.unsortable()
@@ -263,6 +268,7 @@ func (r *scan) unsortable() error {
 
 func (r *scan) hold(h *candidate) (kept, error) {
 	key, err := r.sortKey(h)
+	// The candidate is copied, because the scan reuses it for the next row.
 	k := kept{key, *h}
 	if h.doc != nil {
 		if r.docs++; r.docs > maxKept {
@@ -284,6 +290,8 @@ func (r *scan) grouped(from *cursor, visit func(m match) (bool, error)) error {
 		if after = row; r.p.reverse {
 			after = kv.Prefix(row).End
 		} else {
+			// The group of the cursor has to be sorted as a whole again, and what came before in it is
+			// skipped.
 			after = after[:len(after)-1] // before the first row of the group
 		}
 	}
