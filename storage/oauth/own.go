@@ -121,7 +121,7 @@ func EndReceived(tx *storage.Tx, user, provider string) error {
 	return nil
 }
 
-// EndAll ends all tokens that act for a user: one's own, by administrators anybody's.
+// EndAll ends all tokens that act for a user: the caller's own, by administrators anybody's.
 func EndAll(tx *storage.Tx, user string) error {
 	if err := tx.MayWrite(); err != nil {
 		return err

@@ -76,7 +76,7 @@ func (t planner) estimate(a *accessPath) error {
 	}
 	ranges := a.spans()
 	name := rangesKey(ranges)
-	// A count that was broken off is of use only if it already shows that there are too many rows.
+	// A count that was interrupted is of use only if it already shows that there are too many rows.
 	if n, ok := t.estimates.get(name); ok && (!n.more || n.rows >= t.maxSorted()) {
 		a.rows = n.rows
 		return nil
