@@ -2,6 +2,9 @@
 // HTML, text or PDF, pictures become smaller ones or PDF. What there is stands in one table.
 // A conversion runs in this process with bounds on what it reads, decodes and writes; who
 // may convert what, and where results are kept, is for others.
+//
+// A conversion decodes what somebody has uploaded, so its cost is bounded before it begins: by the size of the source, and by the number of conversions at the same time. Its result depends on the source
+// alone; whether it is stored, and where, is decided by the caller.
 package convert
 
 import (

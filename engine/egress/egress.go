@@ -4,6 +4,10 @@
 // checked when the connection is made, again for every redirection, and no proxy of the
 // environment is used. Answers are bounded in time and size. What is sent is for callers. Object
 // stores, which nobody but the operator names, are reached by storage/blob/bucket instead, wherever they are.
+//
+// The check is made on the address that a connection is opened to, not on the name: a name may resolve to a
+// public address when it is checked and to an internal one when it is used. The same holds after every
+// redirection.
 package egress
 
 import (

@@ -3,6 +3,11 @@
 // statements: values are plain (text, numbers, dates, lists, maps), and the only functions
 // are its own and those in the environment. What the environment holds is the engine's
 // concern; which text may be evaluated at all is decided there too.
+//
+// The library compiles and runs expressions; this package adds what it lacks. A meter counts the work of an
+// evaluation and ends it with the call. The names that a program reads are collected while it is compiled
+// (Program), so that a chain with a misspelt variable is refused when it is stored, and so that views of
+// documents contain only the properties read.
 package expr
 
 import (

@@ -2,6 +2,10 @@
 // chains and scripts: each in immutable versions with author, time and note, checked before
 // they are kept, put into the engine's set after the commit without disturbing running
 // calls. What a text means is for the package that owns the kind.
+//
+// The text is the truth and the operation is derived: at each start, and whenever another process deploys
+// something, the texts are compiled again. A text that no longer compiles, because an operation that it names
+// is gone, stays stored and is reported; it never keeps the server from starting.
 package library
 
 import (

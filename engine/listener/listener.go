@@ -2,6 +2,11 @@
 // A listener is a text that names events, filters and what to run: at once, in the transaction
 // of what happens, where a failure refuses it; or after the commit, as a job that is tried again.
 // Which events there are is storage's business, keeping versions of the texts engine/library's.
+//
+// A listener that runs at once is a part of the change: it sees the state before the commit, and its error
+// refuses the change. One that runs afterwards is a job of the outbox, is tried again, and acts as the user
+// who caused the event. Listeners that cause events again are bounded by the limits of the transaction
+// (EventDepth, EventsACall).
 package listener
 
 import (

@@ -1,6 +1,9 @@
 // Package mail puts messages into the outbox and sends them from there. A message is checked, and its recipients are
 // found, in the transaction that causes it; users who may not read the document that it is about are left out. It is
 // sent once the transaction is committed: templates, which are files, are filled in, and one SMTP server is spoken to.
+//
+// Recipients and rights are checked when a message is put into the outbox. A mail server that does not answer delays messages and
+// never fails a call.
 package mail
 
 import (

@@ -149,6 +149,7 @@ func (x *lambda) eval(*run) (any, error) {
 // optional evaluates what may be missing; in parentheses, also any part of it may.
 func (r *run) optional(x expression) (any, error) {
 	v, err := r.eval(x)
+	// FreeMarker's rule: a.b! permits b to be missing, (a.b)! also a.
 	if _, whole := x.(*enclosed); whole {
 		var m *missing
 		if errors.As(err, &m) {
@@ -169,12 +170,15 @@ func (x *fallback) eval(r *run) (any, error) {
 	case err != nil || v != nil:
 		return v, err
 	case x.or == nil:
+		// x! without a default is an empty text, an empty list and an empty hash at the same time, whatever
+		// is done with it.
 		return nothing{}, nil
 	}
 	return r.eval(x.or)
 }
 
 func (x *member) eval(r *run) (any, error) {
+	// date?string["yyyy"] looks like a member and is a format.
 	if b, ok := x.of.(*built); ok && b.name == "string" && len(b.args) == 0 {
 		format, err := r.textOf(x.key)
 		if err != nil {
@@ -211,6 +215,7 @@ func (r *run) field(x *member, of any, name string) (any, error) {
 	switch of := of.(type) {
 	case nothing:
 		return nil, nil
+	// A key that is not there gives nil, which is an error only where the value is needed.
 	case *hash:
 		return of.values[name], nil
 	case view:
@@ -225,6 +230,7 @@ func (r *run) item(at pos, of any, i int) (any, error) {
 	case nothing:
 		return nil, nil
 	case []any:
+		// Outside of the list there is no value, which a default can replace.
 		if i < 0 || i >= len(of) {
 			return nil, nil
 		}
@@ -233,6 +239,7 @@ func (r *run) item(at pos, of any, i int) (any, error) {
 		if err := r.step(at, len(of)); err != nil {
 			return nil, err
 		}
+		// Positions in texts count characters, not bytes.
 		if c := []rune(of); i >= 0 && i < len(c) {
 			return string(c[i]), nil
 		}
@@ -251,6 +258,7 @@ func (x *interval) bounds(r *run) (from, n int, down bool, err error) {
 		return 0, 0, false, err
 	}
 	switch x.op {
+	// The number behind ..* is a length: it may exceed the list, and a negative one goes down.
 	case "..*":
 		n, down = to, to < 0
 	case "..<":
@@ -296,6 +304,7 @@ func (x *interval) eval(r *run) (any, error) {
 	if n < 0 {
 		return nil, x.at.fail("a range without an end is only allowed for slices of texts and lists")
 	}
+	// Counted before the list is made: 0..1000000000 must not allocate anything.
 	if err := r.made(x.at, n*itemSize); err != nil {
 		return nil, err
 	}
@@ -324,6 +333,7 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 		if n, err = within(at, from, n, len(of), x.op); err != nil {
 			return nil, err
 		}
+		// The capacity is cut as well, so that nothing appended to the part could overwrite the list.
 		return of[from : from+n : from+n], nil
 	case string:
 		if err := r.step(at, len(of)); err != nil {
@@ -335,7 +345,7 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 		}
 		return string(chars[from : from+n]), nil
 	}
-	return nil, at.fail("a text or expected a list before the bracket, not %s", what(of))
+	return nil, at.fail("expected a text or a list before the bracket, not %s", what(of))
 }
 
 // within is how many of size a part from a place on has.

@@ -37,6 +37,7 @@ func (n *interpolation) exec(r *run) error {
 	if err != nil {
 		return err
 	}
+	// Markup was made safe when it was made; escaping it again would show the tags.
 	if _, safe := v.(markup); !safe {
 		s = safeFor(n.format, s)
 	}
@@ -63,6 +64,8 @@ func (n *interpolation) through(r *run, i int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// <#escape x as x?html> is applied from the inside out: the expression of each sees the result of the
+	// next as its variable.
 	r.locals = append(r.locals, map[string]any{n.escapes[i].name: v})
 	defer func() { r.locals = r.locals[:len(r.locals)-1] }()
 	return r.need(n.escapes[i].as)
@@ -119,6 +122,7 @@ func (n *choice) exec(r *run) error {
 		if err != nil {
 			return err
 		}
+		// Only the first branch that is equal counts; the following bodies run too, until a break, as in C.
 		same, err := r.equal(n.branches[i].when.position(), v, w)
 		if err != nil {
 			return err
@@ -213,6 +217,7 @@ func (n *list) exec(r *run) error {
 		return err
 	}
 	all, ok := items(v)
+	// <#list hash as key, value> goes through the entries; with one variable a hash is no list.
 	if isHash(v) && len(n.names) != 1 {
 		keys, err := r.keys(n.at, v)
 		if err != nil {
@@ -261,6 +266,7 @@ func (r *run) goThrough(at pos, all []any, names []string, body []node) error {
 			return at.fail("a loop over a hash has two variables, a loop over a list has one")
 		default:
 			scope[names[0]] = normal(item)
+			// Older templates use these variables, newer ones item?index and item?has_next.
 			scope[names[0]+"_index"], scope[names[0]+"_has_next"] = int64(i), i+1 < len(all)
 		}
 		r.locals = append(r.locals[:depth], scope)
@@ -329,6 +335,7 @@ func (n *assignment) exec(r *run) error {
 	if n.local {
 		into = nil
 		for i := len(r.locals) - 1; i >= 0 && into == nil; i-- {
+			// <#local> belongs to the macro, however many loops are around it.
 			if _, bottom := r.locals[i][bottomOfMacro]; bottom {
 				into = r.locals[i]
 			}
@@ -390,6 +397,8 @@ func (n *setting) exec(r *run) error {
 			r.boolean = "true,false"
 		}
 	case "locale":
+		// Names of months and the form of numbers are those of English; pretending another locale would give
+		// wrong output.
 		if !strings.HasPrefix(s, "en") {
 			return n.at.fail("the locale is en, and cannot be %q", cut(s))
 		}

@@ -2,6 +2,15 @@
 // of its own here, and templates whose expressions are those of chains, marked with @. Both see the same variables:
 // plain values, and views of documents that only read. What a template may use is what its text says; a part of a
 // language that is not known here is an error of the template, with its line and column, and never text.
+//
+// The evaluator works on the tree of the template; it is neither compiled nor cached. Everything that takes
+// time counts steps before it is done (step), so that a template cannot run for long, and everything that
+// makes text is bounded (grown). A template is written by whoever may write templates but is rendered with
+// the rights of the caller: it sees views that only read, and there is no way from a value to the methods of
+// a Go type.
+//
+// Values are nil, bool, int64, float64, string, time, []any, hash, view, markup and functions. Nil is
+// FreeMarker's missing value: using it is an error, unless the template says what is to stand in its place.
 package template
 
 import (
@@ -58,6 +67,7 @@ func Parse(language, name, source string, l Limits) (*Template, error) {
 func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps int) error) (string, error) {
 	r := &run{goOn: goOn, limits: l, data: maps.Clone(variables), own: map[string]any{}, macros: t.macros}
 	err := r.all(t.body)
+	// A break or return that no directive has caught.
 	if s := (*signal)(nil); errors.As(err, &s) {
 		err = s.at.fail("%s is outside a matching directive", s)
 	}
@@ -173,6 +183,8 @@ const (
 // step counts a step, and the bytes it works on. Whatever takes time counts before it is done: an expression is a
 // step, and so is what is written.
 func (r *run) step(at pos, size int) error {
+	// goOn looks at the clock and at the context of the call, which costs more than a step, so it is asked
+	// every 1,024 steps.
 	before := r.steps >> 10
 	r.steps += 1 + size>>6
 	if r.steps > r.limits.Steps {
@@ -217,6 +229,7 @@ func (r *run) all(nodes []node) error {
 
 // captured is what nodes write, apart from the rest.
 func (r *run) captured(nodes []node) (string, error) {
+	// The output is put aside, not copied: nodes write into whatever out is.
 	whole := r.out
 	r.out = strings.Builder{}
 	err := r.all(nodes)
@@ -240,6 +253,7 @@ func (r *run) lookup(at pos, name string) (any, error) {
 	if err := r.step(at, len(r.locals)*scopeSize); err != nil {
 		return nil, err
 	}
+	// The innermost scope wins. The search is counted, as scopes can be nested as deep as the template wants.
 	for _, scope := range slices.Backward(r.locals) {
 		if v, ok := scope[name]; ok {
 			return v, nil

@@ -1,6 +1,9 @@
 // Package deck serves the deck service below /v1. Its addresses are the rows of decks/route; the handlers here are for those
 // that do more than run an operation: files, pictures, downloads, and the pages on which decks are shown. The service has two
 // revisions, A and B, which differ in their fields and in some statuses; a key says which one its programs use.
+//
+// Answers have the form of the service's specification: data, meta and, for errors, a code and the field.
+// answer.go and problem.go write them; handlers never write JSON themselves.
 package deck
 
 import (

@@ -2,6 +2,11 @@
 // deck service, which a table maps to operations, and tools to find and run any operation.
 // It speaks both eras of the protocol, without sessions, in plain JSON. The caller, the site and the rate of
 // requests are checked before a request comes here; what tools do is left to the operations.
+//
+// Tools come from two tables: those of the deck service have names and schemas of their own, made for models;
+// all other operations are reached through a tool that finds operations and one that runs them, because a
+// list of hundreds of tools would fill the context of a model. Results are short by default (short.go), and
+// errors say what a model can do about them (failure.go).
 package mcp
 
 import (

@@ -1,5 +1,8 @@
 // Package people serves accounts: users, groups, and the ways in which they sign in: sessions, API keys, tokens of devices and
 // OAuth 2. Which permissions an account has is decided in storage.
+//
+// Handlers translate between the platform's entities and the operations of ops/user and ops/oauth. Signing in
+// itself, by whatever means, is in package rest, because every request needs it.
 package people
 
 import (

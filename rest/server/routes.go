@@ -1,5 +1,7 @@
 // Package server is the whole HTTP server: it joins the tables of addresses of the packages below rest, checks that no two
 // rows match the same address, and derives the OpenAPI description. Nothing else knows all of them.
+//
+// The OpenAPI document is made from the rows of all tables and from the schemas of operations, on demand. The contract tests send requests to every row and compare the answers with it.
 package server
 
 import (

@@ -8,6 +8,10 @@
 // only what is true is selected. Text is equal if every letter is, its order (<, BETWEEN,
 // ORDER BY) ignores case. On a list, a condition holds if one item meets it; the
 // negated forms (<>, NOT IN, NOT LIKE) hold if no item meets the positive one.
+//
+// Parsing, checking and binding are separate steps, because a query is parsed once and cached (cache.go),
+// checked against types that may have changed since, and bound for each execution. Match is the definition of
+// what a query means: plans may find results by any index, and the tests compare them with it.
 package query
 
 import (

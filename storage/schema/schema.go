@@ -3,6 +3,9 @@
 // values, finds them by xpath, takes in what clients send (Coerce), writes and
 // reads their JSON form and checks constraints. It stores nothing and decides
 // nothing about permissions, resolvers or versions: storage does.
+//
+// A registry is made once, from the built-in declarations and those of the data directory, and never changes:
+// every document in memory points to its type. A changed declaration takes effect at the next start. Stored documents are then read by what is declared.
 package schema
 
 import (
