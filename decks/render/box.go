@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// box is an element that has been laid out. Places are those of the border box, from that
-// of the box around it, in pixels.
+// box is an element that has been laid out, as in CSS: content, padding and border. Positions are those of
+// the border box, relative to the box around it, in pixels, so that a box can be moved with everything in it.
 type box struct {
 	node       *html.Node
 	style      *style
@@ -37,7 +37,9 @@ type span struct {
 	box            *box
 }
 
-// layout places everything on slides.
+// layout positions everything on slides. It works in one pass from the outside in: the width of a box comes
+// from the box around it, the height from its content. What CSS defines the other way round (shrink to fit,
+// absolute positions) is laid out twice or postponed.
 type layout struct {
 	ctx       context.Context //nolint:containedctx // bounds all of its work
 	computing *computing
@@ -60,6 +62,8 @@ type pendingBox struct {
 	x, y  float64 // where it would stand
 }
 
+// The bounds hold for one slide. What exceeds them is left out, as a slide that needs more shows nothing
+// readable.
 const (
 	maxShrinking = 4
 	maxDepth     = 200
@@ -126,6 +130,7 @@ type containing struct {
 // element lays out one element that is not part of a line: a block, or what is set in a line like one.
 func (l *layout) element(n *html.Node, s *style, in containing) *box {
 	b := &box{node: n, style: s}
+	// An empty box instead of an error: the rest of the deck is still worth printing.
 	if l.work++; l.ctx.Err() != nil || l.depth > maxDepth || l.work > maxWork {
 		return b
 	}
@@ -141,6 +146,7 @@ func (l *layout) element(n *html.Node, s *style, in containing) *box {
 		height = s.contentHeight(0, in.height)
 	}
 	inner, own := in.floats, &floats{}
+	// A positioned box is the containing block of absolutely positioned boxes inside it.
 	if s.position != "" && s.position != "static" {
 		inner = own
 	}
@@ -153,6 +159,7 @@ func (l *layout) element(n *html.Node, s *style, in containing) *box {
 		content.width = min(width, max(b.natural, 0))
 	}
 	b.w = content.width + left + right
+	// The height is known only now, so what is positioned relative to it (float) comes last.
 	b.h = s.contentHeight(h, in.height) + top + bottom
 	b.natural += left + right
 	if fixed {
@@ -175,6 +182,7 @@ func (l *layout) shrunk(n *html.Node, s *style, in containing) float64 {
 	trial := &box{node: n, style: s}
 	l.content(trial, containing{width: in.width, height: in.height, floats: &floats{}})
 	l.shrinking--
+	// A hundredth of a pixel more, so that rounding does not break the line that has just fit.
 	return min(in.width, trial.natural+0.01)
 }
 
@@ -212,6 +220,7 @@ func (l *layout) float(b *box, f *floats) {
 		}
 		stretched := left.isGiven() && right.isGiven()
 		c := l.element(p.node, s, containing{width: max(room, 0), height: h, shrink: !stretched, floats: &floats{}})
+		// The first layout has found the position; this one has the right width.
 		if s.width.unit == percent { // of the whole, not of what is right of it
 			c = l.element(p.node, withWidth(s, length{s.width.of(w, 0), pixels}), containing{width: w, height: h, floats: &floats{}})
 		}

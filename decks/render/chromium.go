@@ -32,7 +32,8 @@ type Chromium struct {
 }
 
 const (
-	browserTabs  = 2               // at the same time
+	browserTabs = 2 // at the same time
+	// A browser that has made many files has grown; starting another one costs less than finding out why.
 	browserFiles = 100             // of one browser
 	browserIdle  = 5 * time.Minute // until an unused browser is closed
 	browserStart = 20 * time.Second

@@ -5,6 +5,7 @@ import (
 )
 
 // The Go fonts' ascent and descent as parts of the size.
+// Metrics of the embedded fonts; every style uses one of them, so they need not be looked up.
 const (
 	ascent  = 0.945
 	descent = 0.211
@@ -31,6 +32,7 @@ func (l *layout) line(row []item, rowWidth, width float64, block *style) line {
 	}
 	for _, it := range row {
 		baseline := above - it.rise()
+		// A PDF viewer finds and copies words only within one piece of text.
 		if n := len(out.spans); it.box == nil && n > 0 && out.spans[n-1].joins(it) {
 			out.spans[n-1].text += it.text
 			out.spans[n-1].w += it.w
@@ -66,6 +68,8 @@ func (it *item) extent() (above, below float64) {
 	}
 	h := it.box.h + it.style.margin[0].of(0, 0) + it.style.margin[2].of(0, 0)
 	switch it.style.valign {
+	// CSS centers on the baseline plus half the height of the letter x, which is about a quarter of the font
+	// size.
 	case "middle":
 		return h/2 + it.style.fontSize/4, h/2 - it.style.fontSize/4
 	case "top", "text-top":
@@ -90,6 +94,7 @@ func (it *item) rise() float64 {
 		return 0
 	}
 	switch it.style.valign {
+	// The amounts are those that browsers use, approximately; CSS leaves them open.
 	case "super":
 		return it.style.fontSize * 0.4
 	case "sub":
@@ -145,6 +150,7 @@ func (l *layout) replaced(b *box, in containing) bool {
 	default:
 		b.label = source
 	}
+	// The size that CSS prescribes for a replaced element without one.
 	w, h := 300.0, 150.0
 	switch {
 	case b.picture != nil:
@@ -181,6 +187,7 @@ func (l *layout) fitted(b *box, w, h float64, in containing) {
 		w = h * ratio
 	}
 	room := in.height
+	// Percentages of an unknown height refer to the slide here, as decks mean them.
 	if room == 0 {
 		room = l.computing.height
 	}

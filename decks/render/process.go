@@ -36,20 +36,23 @@ type process struct {
 // switches are set besides those that browsers under a program's control have: nothing is
 // to leave the machine, and nothing is asked of it.
 var switches = map[string]any{
-	"disable-background-networking":   true,
-	"disable-component-update":        true,
-	"disable-domain-reliability":      true,
-	"disable-gpu":                     true,
-	"disable-quic":                    true,
-	"disable-sync":                    true,
-	"disable-webrtc":                  true,
-	"dns-prefetch-disable":            true,
+	"disable-background-networking": true,
+	"disable-component-update":      true,
+	"disable-domain-reliability":    true,
+	"disable-gpu":                   true,
+	"disable-quic":                  true,
+	"disable-sync":                  true,
+	"disable-webrtc":                true,
+	"dns-prefetch-disable":          true,
+	// No name resolves and the proxy does not exist: what this package does not answer itself cannot leave
+	// the machine.
 	"host-resolver-rules":             "MAP * ~NOTFOUND",
 	"no-pings":                        true,
 	"proxy-bypass-list":               "<-loopback>",
 	"proxy-server":                    "http://0.0.0.0:9",
 	"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
-	"font-render-hinting":             "none",
+	// Hinting changes the width of text with the resolution, and so the breaks of lines.
+	"font-render-hinting": "none",
 }
 
 // folderPrefix stands before the number of the process that a folder belongs to.
@@ -76,6 +79,7 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 		b.pause, b.silence = pingPause, pingTime
 	}
 	var err error
+	// A killed server cannot remove the folder of its browser. The name has the number of the process, so others can.
 	removeStale.Do(removeFolders)
 	if b.folder, err = os.MkdirTemp("", fmt.Sprintf("%s%d-", folderPrefix, os.Getpid())); err != nil {
 		return nil, errors.Join(errStart, err)
@@ -89,11 +93,13 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	}
 	options = append(options, chromedp.ExecPath(c.Path), chromedp.UserDataDir(filepath.Join(b.folder, "profile")), chromedp.NoInheritEnv,
 		chromedp.Env("HOME="+b.folder, "TMPDIR="+b.folder, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"),
+		// The library would switch the sandbox off; decks come from people who are not trusted.
 		chromedp.Flag("no-sandbox", false),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			b.cmd = cmd
 			confine(cmd)
 		}))
+	// Not ctx: the browser outlives the request that starts it.
 	allocator, wait := chromedp.NewExecAllocator(context.Background(), options...)
 	b.wait = wait
 	b.ctx, b.cancel = chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}), chromedp.WithLogf(func(string, ...any) {}))
@@ -118,6 +124,7 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	if err != nil {
 		go func() {
 			b.cancel()
+			// Closing before the process is known would leave it running.
 			<-known
 			b.close()
 		}()
@@ -148,6 +155,7 @@ func (b *process) kill() {
 func (b *process) close() {
 	b.kill()
 	b.wait()
+	// Processes of the browser may still write for a moment after they were killed.
 	for range 20 {
 		if os.RemoveAll(b.folder) == nil {
 			return

@@ -10,6 +10,7 @@ import (
 func (l *layout) members(b *box, in containing) (nodes []*html.Node, styles []*style) {
 	for c := range b.node.ChildNodes() {
 		if c.Type != html.ElementNode {
+			// Text directly in a flex container is an item of its own (CSS Flexbox, anonymous items).
 			if c.Type == html.TextNode && strings.TrimSpace(c.Data) != "" {
 				wrapper := element("span")
 				wrapper.AppendChild(&html.Node{Type: html.TextNode, Data: c.Data})
@@ -26,6 +27,7 @@ func (l *layout) members(b *box, in containing) (nodes []*html.Node, styles []*s
 		case s.position == "absolute" || s.position == "fixed":
 			in.floats.pending = append(in.floats.pending, pendingBox{node: c, style: s})
 			continue
+		// Items of a flex container are blocks, whatever they are declared to be.
 		case s.display == "inline" && !isReplaced(c):
 			s.display = "block"
 		}
@@ -44,6 +46,7 @@ func (l *layout) flex(b *box, in containing) float64 {
 	widths, grow, total := make([]float64, len(nodes)), 0.0, gap*max(0, float64(len(nodes)-1))
 	margins := func(s *style) float64 { return s.margin[1].of(in.width, 0) + s.margin[3].of(in.width, 0) }
 	for i, n := range nodes {
+		// The first layout measures what each item would like; the second one gives it what it gets.
 		c := l.element(n, styles[i], containing{width: in.width, height: in.height, shrink: true, floats: &floats{}})
 		widths[i] = c.w + margins(styles[i])
 		if styles[i].grow > 0 && styles[i].width.unit == unset {
@@ -61,6 +64,7 @@ func (l *layout) flex(b *box, in containing) float64 {
 			widths[i] = max(0, widths[i]+free*widths[i]/total)
 		}
 	}
+	// Items that grow, or that were shrunk, leave nothing for justify-content to distribute.
 	if grow > 0 || free < 0 {
 		free = 0
 	}

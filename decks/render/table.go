@@ -14,6 +14,7 @@ type cell struct {
 	span, down  int
 }
 
+// colspan is a number in HTML that anybody may write; a table of a million columns must not be laid out.
 const maxColumns = 200
 
 // table lays out rows and columns: columns are as wide as their content likes, and share
@@ -101,6 +102,7 @@ func (t *tabling) cellsOf(tr *html.Node, s *style) {
 			return
 		}
 		cs := t.computing.of(c, s)
+		// A row has no box of its own, so its background is drawn by its cells.
 		if cs.background == (rgba{}) {
 			cs.background = s.background
 		}
@@ -125,6 +127,7 @@ func (t *tabling) measure() {
 		count = max(count, c.column+c.span)
 	}
 	t.widths = make([]float64, count)
+	// Cells of one column first: they decide what cells that span several columns still need.
 	for _, single := range []bool{true, false} {
 		for _, c := range t.cells {
 			if (c.span == 1) != single {
@@ -156,7 +159,8 @@ func (t *tabling) measure() {
 	}
 }
 
-// shareWidths makes the widths add up to room. Narrow columns keep what they need.
+// shareWidths makes the widths add up to room. Narrow columns keep what they need, and wide ones share the
+// rest in proportion: a column of numbers stays readable beside one of text.
 func shareWidths(widths []float64, total, room float64) {
 	if total <= room {
 		for i := range widths {
@@ -192,6 +196,8 @@ func (t *tabling) heights() []float64 {
 		s.margin = [4]length{}
 		b := t.element(c.node, s, containing{width: w, floats: t.in.floats})
 		t.placed = append(t.placed, b)
+		// A cell over several rows does not say which of them it makes higher; the last one gets what is
+		// missing.
 		if c.down == 1 {
 			heights[c.row] = max(heights[c.row], b.h)
 		}
