@@ -56,3 +56,12 @@ func TestDeclarations(t *testing.T) {
 		}
 	}
 }
+
+// TestCounted: numbers of things read as people say them.
+func TestCounted(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files", 21: "21 files"} {
+		if got := counted(n, "file"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
