@@ -15,7 +15,7 @@ func (p *Plan) Run(c *Ctx, in any) (any, error) {
 	}
 	entryPoint, height, chain := c.EntryPoint, len(c.logins), c.chain
 	c.chain = ""
-	// Steps of a stored chain are called as from a chain, whoever runs it: rules decide by entry point.
+	// Steps of a stored chain are called as from a chain, regardless of who runs it: rules decide by entry point.
 	if p.trusted {
 		c.EntryPoint, c.chain = Chain, p.def.Name
 	}

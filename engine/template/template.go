@@ -5,7 +5,7 @@
 //
 // The evaluator works on the tree of the template; it is neither compiled nor cached. Everything that takes
 // time counts steps before it is done (step), so that a template cannot run for long, and everything that
-// makes text is bounded (grown). A template is written by whoever may write templates but is rendered with
+// makes text is bounded (grown). A template is written by anyone who may write templates but is rendered with
 // the rights of the caller: it sees views that only read, and there is no way from a value to the methods of
 // a Go type.
 //

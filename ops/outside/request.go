@@ -27,7 +27,7 @@ const (
 	firstPause = 500 * time.Millisecond
 )
 
-// answerVariable is the variable that tells of the last answer what its body does not say.
+// answerVariable is the variable that describes the last answer what its body does not say.
 const answerVariable = "Http"
 
 func (k *caller) requestOp() engine.Op {

@@ -99,7 +99,7 @@ func (k *caller) job(repo *storage.Repo) func(context.Context, outbox.Job) error
 	}
 }
 
-// use finds the credential of a request as of now: one that was taken back is not used any more.
+// use finds the credential of a request as of now: one that was taken back is not used any longer.
 func (s *sending) use(ctx context.Context, repo *storage.Repo, q *query) (u *used, err error) {
 	if s.Message.Credential == "" {
 		return nil, nil

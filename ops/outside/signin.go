@@ -46,7 +46,7 @@ type token struct {
 }
 
 const (
-	tokenMargin = time.Minute // before its end, a token is not used any more
+	tokenMargin = time.Minute // before its end, a token is not used any longer
 	tokenLife   = 5 * time.Minute
 	maxTokens   = 1000
 )

@@ -41,7 +41,7 @@ func TestErrors(t *testing.T) {
 				err = s.End()
 			}
 			if name == "Value" && strings.Contains(test.want, "more than") {
-				continue // whoever wants the values has bounded the text
+				continue // anyone who wants the values has bounded the text
 			}
 			if err == nil || err.Error() != test.want {
 				t.Errorf("%s %.40s: got %v, want %s", name, test.src, err, test.want)

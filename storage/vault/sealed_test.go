@@ -10,7 +10,7 @@ import (
 	"catena/storage/vault"
 )
 
-// TestSealed reads the row of a credential: its secret is not in it, and is of no use once what it is for was changed.
+// TestSealed reads the row of a credential: its secret is not in it, and is unused once what it is for was changed.
 func TestSealed(t *testing.T) {
 	repo := storagetest.Open(t, nil)
 	const secret = "very secret text"

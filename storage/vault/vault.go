@@ -42,7 +42,7 @@ type Credential struct {
 	Header      string   `json:",omitempty"` // name of the header
 	TokenURL    string   `json:",omitempty"`
 	Scopes      []string `json:",omitempty"`
-	Chains      []string `json:",omitempty"` // that may use it, whoever runs them
+	Chains      []string `json:",omitempty"` // that may use it, regardless of who runs them
 	Users       []string `json:",omitempty"` // and groups that may use it
 	Created     time.Time
 	Changed     time.Time
@@ -203,7 +203,7 @@ func Delete(tx *storage.Tx, name string) error {
 }
 
 // Use returns a credential with its secret for a request to an address, if it is granted to the chain that makes the
-// request, or to whoever acts. Who it is not granted to is not told whether there is one.
+// request, or to anyone who acts. Who it is not granted to is not told whether there is one.
 func Use(tx *storage.Tx, name, chain string, address *url.URL) (Credential, string, error) {
 	w, err := read(tx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
