@@ -6,7 +6,7 @@ ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOTOOLCHAIN := local
 
-.PHONY: run build test check lint survey bench questions peers fuzz fault soak golden client clean slides
+.PHONY: run build test postgres check lint survey bench questions peers fuzz fault soak golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -30,6 +30,9 @@ LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./sto
 test: build client ## the whole suite, race detector on; make lint vets
 	$(GO) test -race -shuffle=on -vet=off -p 3 -timeout 15m $(LONG) ./...
 	$(GO) test -shuffle=on -vet=off ./engine/worker ./engine/pdf ./cmd/simulation # a confined process has no memory for the race detector, and 500 seeds take too long with it
+
+postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory
+	$(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
 
 client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules ## the unmodified npm clients that the tests drive
 

@@ -24,6 +24,7 @@ var imports = map[string][]string{
 	"storage/memory":                 {"storage/kv", "storage/kv/tree"},
 	"storage/postgres":               {"storage/kv"},
 	"storage/postgres/pgtest":        {}, // a server for tests
+	"storage/postgres/pgtest/run":    {"storage/postgres/pgtest"},
 	"storage/blob":                   {"storage/disk"},
 	"storage/blob/bucket":            {}, // fits blob.Bucket without knowing it
 	"storage/disk":                   {},
@@ -123,6 +124,7 @@ var imports = map[string][]string{
 	"cmd/simulation":                 {}, // tests only
 	"cmd/survey":                     {},
 	"storage/blob/blobtest":          {}, // names for tests
+	"storage/disk/mounttest":         {}, // a file system for tests
 	"storage/blob/bucket/buckettest": {}, // an object store for tests
 	"storage/directory/record":       {"storage", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
 	"engine/mail/mailtest":           {}, // a mail server for tests
@@ -130,7 +132,7 @@ var imports = map[string][]string{
 
 // programs are the packages that start other programs, or look for one: the workers, and the browser, whose
 // arguments are the same whatever is printed. What users write is never an argument.
-var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "engine/worker": true, "storage/postgres/pgtest": true}
+var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "engine/worker": true, "storage/postgres/pgtest": true, "storage/postgres/pgtest/run": true, "storage/disk/mounttest": true}
 
 // TestImports holds the picture of the architecture: imports point down.
 func TestImports(t *testing.T) {

@@ -52,6 +52,15 @@ type Gauge interface {
 	Writable() error
 }
 
+// Swapper is what a store implements that can change one row outside of transactions, so that a counter is no reason for
+// one of them to run again.
+type Swapper interface {
+	// Value returns the committed value of a key, nil if it is absent.
+	Value(ctx context.Context, key []byte) ([]byte, error)
+	// Swap gives a key the value now if it has the value before, nil if it is absent, and reports whether it had.
+	Swap(ctx context.Context, key, before, now []byte) (bool, error)
+}
+
 // Dropper is what a store implements that may leave out, when it is opened, the end of a log that was not written
 // completely.
 type Dropper interface {

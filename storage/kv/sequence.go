@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"sync"
 
 	"catena/storage/fault"
@@ -48,17 +49,66 @@ func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
 // lease takes a new block, twice as long as the last.
 func (d *DB) lease(ctx context.Context, key []byte, l *lease) error {
 	size := min(maxLease, l.size*2)
-	var first int64
-	err := d.Update(ctx, func(t *Tx) (err error) {
-		if first, err = number(t, key); err != nil {
-			return err
-		}
-		return t.Set(key, binary.BigEndian.AppendUint64(nil, uint64(first+size)))
-	})
+	first, err := d.advance(ctx, key, size)
 	if err == nil {
 		l.next, l.end, l.size = first, first+size, size
 	}
 	return err
+}
+
+// advance adds to the first number of a sequence that nobody leased, and returns what it was.
+func (d *DB) advance(ctx context.Context, key []byte, n int64) (first int64, err error) {
+	store, full := d.store, key
+	if p, ok := store.(*part); ok {
+		store, full = p.Store, p.key(key)
+	}
+	if s, ok := store.(Swapper); ok {
+		for o := (outage{}); ; {
+			first, done, err := swapNumber(ctx, s, full, n)
+			switch {
+			case errors.Is(err, ErrDown):
+				if err := d.outlast(ctx, &o, err); err != nil {
+					return 0, err
+				}
+			case err != nil || done:
+				return first, err
+			}
+		}
+	}
+	err = d.Update(ctx, func(t *Tx) (err error) {
+		if first, err = number(t, key); err != nil {
+			return err
+		}
+		return t.Set(key, binary.BigEndian.AppendUint64(nil, uint64(first+n)))
+	})
+	return first, err
+}
+
+// swapNumber tries once to add to a number. Somebody else may do so at the same time; then it is not done. A connection
+// that is lost may leave a gap.
+func swapNumber(ctx context.Context, s Swapper, key []byte, n int64) (first int64, done bool, err error) {
+	before, err := s.Value(ctx, key)
+	if err != nil {
+		return 0, false, err
+	}
+	first = 1
+	if before != nil {
+		value, err := unseal(key, before)
+		if err != nil {
+			return 0, false, err
+		}
+		if len(value) != 8 {
+			return 0, false, errNumber(key, value)
+		}
+		first = int64(binary.BigEndian.Uint64(value))
+	}
+	_, after := sealRow(binary.BigEndian.AppendUint64(AppendRow(nil, key), uint64(first+n)), len(key))
+	done, err = s.Swap(ctx, key, before, after)
+	return first, done, err
+}
+
+func errNumber(key, value []byte) error {
+	return fault.Internal.Errorf("sequence %q: stored number has %d bytes", key, len(value))
 }
 
 // returnLeases gives back the numbers not given out, so that a clean stop leaves no
@@ -93,7 +143,7 @@ func number(t *Tx, key []byte) (int64, error) {
 	case v == nil:
 		return 1, nil
 	case len(v) != 8:
-		return 0, fault.Internal.Errorf("sequence %q: stored number has %d bytes", key, len(v))
+		return 0, errNumber(key, v)
 	}
 	return int64(binary.BigEndian.Uint64(v)), nil
 }

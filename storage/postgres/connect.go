@@ -18,6 +18,7 @@ import (
 // it, so that every writer conflicts with the transaction.
 var parameters = map[string]string{
 	"application_name":                    "catena",
+	"default_transaction_isolation":       "read committed", // transactions say that they are serializable
 	"enable_seqscan":                      "off",
 	"enable_bitmapscan":                   "off",
 	"enable_hashjoin":                     "off",

@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -36,4 +38,31 @@ func TestNodes(t *testing.T) {
 		schema := pgtest.Schema()
 		return opened(t, schema), opened(t, schema)
 	})
+}
+
+// TestSequencesDoNotConflict: a transaction that takes numbers from sequences runs once, although all rows stand on one page.
+func TestSequencesDoNotConflict(t *testing.T) {
+	runs := 0
+	d := kv.New(opened(t, pgtest.Schema()), kv.Options{Log: quiet, Observe: func(s kv.Stats) { runs = max(runs, s.Attempts) }})
+	defer d.Close()
+	seen := map[int64]bool{}
+	for i := range 40 {
+		err := d.Update(ctx, func(tx *kv.Tx) error {
+			if _, err := tx.Get([]byte("a row")); err != nil {
+				return err
+			}
+			n, err := d.Next(ctx, "numbers")
+			if seen[n] {
+				t.Errorf("%d came twice", n)
+			}
+			seen[n] = true
+			return cmp.Or(err, tx.Set(fmt.Appendf(nil, "row %d", i), []byte("value")))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runs != 1 || len(seen) != 40 {
+		t.Errorf("a transaction ran %d times, %d numbers", runs, len(seen))
+	}
 }

@@ -1,10 +1,11 @@
-// Package storagetest opens repositories in memory for tests of whatever stands on storage:
-// a real store and real permissions, cheap passwords, nothing in the log.
+// Package storagetest opens repositories for tests of whatever stands on storage: a real store and real permissions, cheap
+// passwords, nothing in the log. The store is in memory, or in PostgreSQL if TEST_STORE is postgres; make postgres sets it.
 package storagetest
 
 import (
 	"context"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/owner"
+	"catena/storage/postgres"
+	"catena/storage/postgres/pgtest"
 	"catena/storage/schema"
 )
 
@@ -55,7 +58,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
+	c := storage.Config{DB: kv.New(store(t), kv.Options{}), Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}
@@ -67,6 +70,22 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 		check(t, c.DB.Close())
 	})
 	return repo
+}
+
+// store opens an empty store.
+func store(t testing.TB) kv.Store {
+	t.Helper()
+	switch where := os.Getenv("TEST_STORE"); where {
+	case "", "memory":
+		return memory.New()
+	case "postgres":
+		s, err := postgres.Open(context.Background(), pgtest.Address(t), postgres.Options{Log: slog.New(slog.DiscardHandler), Schema: pgtest.Schema(), Connections: 4})
+		check(t, err)
+		return s
+	default:
+		t.Fatalf("TEST_STORE: %q is not memory or postgres", where)
+		return nil
+	}
 }
 
 // Sibling opens a further repository of the same store.

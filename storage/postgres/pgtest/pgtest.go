@@ -23,8 +23,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// variable is the environment variable that names a server.
-const variable = "TEST_POSTGRES"
+// Variable is the environment Variable that names a server.
+const Variable = "TEST_POSTGRES"
 
 var errMissing = errors.New("PostgreSQL is not installed")
 
@@ -55,7 +55,7 @@ func Main(m *testing.M) int {
 func Address(tb testing.TB) string {
 	tb.Helper()
 	shared.once.Do(func() {
-		set := os.Getenv(variable)
+		set := os.Getenv(Variable)
 		if set != "" && set != "required" {
 			shared.address = set
 			return
@@ -64,7 +64,7 @@ func Address(tb testing.TB) string {
 			shared.address = shared.server.Address
 		}
 	})
-	if errors.Is(shared.err, errMissing) && os.Getenv(variable) == "" {
+	if errors.Is(shared.err, errMissing) && os.Getenv(Variable) == "" {
 		tb.Skip(shared.err)
 	}
 	if shared.err != nil {
