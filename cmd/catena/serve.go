@@ -422,15 +422,22 @@ func (b branch) sweep(ctx context.Context) error {
 	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
 }
 
-// sweep removes what nobody needs any longer, every few minutes.
+// When sweep works: soon after the start, because it writes new indexes too, and then every few minutes.
+const (
+	firstSweep = time.Second
+	sweepEvery = 5 * time.Minute
+)
+
+// sweep removes what nobody needs any longer.
 func (a *app) sweep(ctx context.Context) error {
-	t := time.NewTicker(5 * time.Minute)
+	t := time.NewTimer(firstSweep)
 	defer t.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
+			t.Reset(sweepEvery)
 			for _, b := range a.branches {
 				if err := b.sweep(ctx); err != nil && ctx.Err() == nil {
 					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
