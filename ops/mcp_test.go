@@ -21,7 +21,7 @@ func (d *mcpEntryPoint) Run(ctx context.Context, user string, c scenario.Command
 	if len(c.Files) > 0 {
 		return scenario.Outcome{Unsupported: true}
 	}
-	args := map[string]any{"operation": c.Op, "dryRun": c.DryRun}
+	args := map[string]any{"operation": c.Op, "dryRun": c.DryRun, "properties": []string{"*"}}
 	for name, raw := range map[string]json.RawMessage{"input": c.Input, "params": c.Params, "context": c.Vars} {
 		if raw != nil {
 			args[name] = raw

@@ -39,6 +39,7 @@ func (c *Config) addAutomation(s *server) {
 			"input":{"description":"The input: a document's path or id, a list of them, an entity, or nothing."},
 			"params":{"type":"object","description":"Parameters by name."},
 			"context":{"type":"object","description":"Context variables by name."},
+			"properties":{"type":"array","items":{"type":"string"},"default":[],"description":"Properties of documents in the result, by xpath, for example dc:description. Without them, documents have uid, path, type, title and state; with *, everything."},
 			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."},
 			"repository":{"type":"string","default":"default","description":"Name of the repository it runs in."}
 		},"required":["operation"],"additionalProperties":false}`),
@@ -171,6 +172,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		Params    json.RawMessage            `json:"params"`
 		Context   map[string]json.RawMessage `json:"context"`
 		DryRun    bool                       `json:"dryRun"`
+		Show      []string                   `json:"properties"`
 		Repo      string                     `json:"repository"`
 	}
 	if err := strictly(raw, &args); err != nil {
@@ -209,6 +211,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		if err != nil {
 			return failedAs(err)
 		}
+		res.Body = shortenDocs(res.Body, args.Show)
 		return bounded(ran(res, args.DryRun))
 	})
 }

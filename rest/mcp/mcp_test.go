@@ -287,10 +287,10 @@ func TestAutomation(t *testing.T) {
 		t.Errorf("about: %v", about)
 	}
 	made, _, failed := use(t, c, "run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"Workspace","name":"w"}}`)
-	if d, _ := made["result"].(map[string]any); failed || d["path"] != "/default-domain/workspaces/w" || d["entity-type"] != "document" {
+	if d, _ := made["result"].(map[string]any); failed || d["path"] != "/default-domain/workspaces/w" || d["entity-type"] != "document" || d["properties"] != nil || d["facets"] != nil {
 		t.Errorf("made: %v", made)
 	}
-	beside, _, failed := use(t, c, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"Folder","name":"w"},"repository":"beside"}`)
+	beside, _, failed := use(t, c, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"Folder","name":"w"},"repository":"beside","properties":["*"]}`)
 	if d, _ := beside["result"].(map[string]any); failed || d["repository"] != "beside" || d["path"] != "/w" {
 		t.Errorf("beside: %v", beside)
 	}
@@ -304,7 +304,7 @@ func TestAutomation(t *testing.T) {
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
 		{"run_operation", `{"operation":"Document.GetChildren","repository":"nope"}`, "notfound: repository nope"},
-		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown argument "op", must be operation, input, params, context, dryRun, repository`},
+		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown argument "op", must be operation, input, params, context, dryRun, properties, repository`},
 		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"File","title":"t"}}`, `invalid: Document.Create: unknown parameter "title"; the parameters are type, name, properties`},
 		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"typ":"File"}}`, `invalid: Document.Create: unknown parameter "typ", perhaps type`},
 		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not between 1 and 50"},

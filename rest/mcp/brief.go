@@ -1,0 +1,79 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// brief is a document as models are shown it, and a page of them: what names it, and the properties that were asked for.
+type (
+	brief struct {
+		Entity     string                     `json:"entity-type"`
+		UID        string                     `json:"uid"`
+		Path       string                     `json:"path,omitempty"`
+		Type       string                     `json:"type,omitempty"`
+		Title      string                     `json:"title,omitempty"`
+		State      string                     `json:"state,omitempty"`
+		Properties map[string]json.RawMessage `json:"properties,omitempty"`
+	}
+	briefs struct {
+		Entity  string            `json:"entity-type"`
+		Total   json.RawMessage   `json:"resultsCount,omitempty"`
+		Index   json.RawMessage   `json:"currentPageIndex,omitempty"`
+		Size    json.RawMessage   `json:"pageSize,omitempty"`
+		More    json.RawMessage   `json:"isNextPageAvailable,omitempty"`
+		Entries []json.RawMessage `json:"entries"`
+	}
+)
+
+// shortenDocs leaves out of a result what models seldom need of documents: all but what names them, and the properties
+// given by their xpaths. With "*" among these, and for what is no document, the result stays as it is.
+func shortenDocs(body []byte, properties []string) []byte {
+	if slices.Contains(properties, "*") {
+		return body
+	}
+	var head struct {
+		Entity string `json:"entity-type"`
+	}
+	if json.Unmarshal(body, &head) != nil {
+		return body
+	}
+	switch head.Entity {
+	case "document":
+		return shortenDoc(body, properties)
+	case "documents":
+		var all briefs
+		if json.Unmarshal(body, &all) != nil {
+			return body
+		}
+		for i := range all.Entries {
+			all.Entries[i] = shortenDoc(all.Entries[i], properties)
+		}
+		return orWhole(all, body)
+	}
+	return body
+}
+
+func shortenDoc(body []byte, properties []string) []byte {
+	var d brief
+	if json.Unmarshal(body, &d) != nil {
+		return body
+	}
+	known := d.Properties
+	d.Properties = map[string]json.RawMessage{}
+	for _, xpath := range properties {
+		if v, ok := known[xpath]; ok {
+			d.Properties[xpath] = v
+		}
+	}
+	return orWhole(d, body)
+}
+
+// orWhole is the JSON of a value, or what it was made of.
+func orWhole(v any, body []byte) []byte {
+	short, err := encode(v)
+	if err != nil {
+		return body
+	}
+	return short
+}

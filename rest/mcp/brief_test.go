@@ -1,0 +1,24 @@
+package mcp
+
+import "testing"
+
+func TestShortenDocs(t *testing.T) {
+	const doc = `{"entity-type":"document","repository":"default","uid":"1","path":"/a","type":"File","state":"project","parentRef":"0","title":"A","properties":{"dc:title":"A","dc:source":null,"file:content":{"name":"a.txt"}},"facets":["Versionable"]}`
+	for _, c := range []struct {
+		name, body string
+		properties []string
+		want       string
+	}{
+		{"a document", doc, nil, `{"entity-type":"document","uid":"1","path":"/a","type":"File","title":"A","state":"project"}`},
+		{"with properties", doc, []string{"dc:source", "file:content", "no:such"}, `{"entity-type":"document","uid":"1","path":"/a","type":"File","title":"A","state":"project","properties":{"dc:source":null,"file:content":{"name":"a.txt"}}}`},
+		{"whole", doc, []string{"*"}, doc},
+		{"a page", `{"entity-type":"documents","isPaginable":true,"resultsCount":1,"pageSize":2,"maxPageSize":1000,"currentPageIndex":0,"isNextPageAvailable":false,"entries":[` + doc + `]}`, nil, `{"entity-type":"documents","resultsCount":1,"currentPageIndex":0,"pageSize":2,"isNextPageAvailable":false,"entries":[{"entity-type":"document","uid":"1","path":"/a","type":"File","title":"A","state":"project"}]}`},
+		{"no document", `{"entity-type":"user","id":"bob"}`, nil, `{"entity-type":"user","id":"bob"}`},
+		{"a text", `"x"`, nil, `"x"`},
+		{"a list", `[1]`, nil, `[1]`},
+	} {
+		if got := string(shortenDocs([]byte(c.body), c.properties)); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
