@@ -15,18 +15,8 @@ const (
 	mimeText = "text/plain; charset=utf-8"
 )
 
-// Header values used again and again, so that they cost nothing.
-var (
-	jsonType = []string{MIMEJSON}
-	lengths  = lengthHeaders()
-)
-
-func lengthHeaders() (lengths [4096][]string) {
-	for i := range lengths {
-		lengths[i] = []string{strconv.Itoa(i)}
-	}
-	return lengths
-}
+// jsonType is a header value used again and again.
+var jsonType = []string{MIMEJSON}
 
 // Answer is what a request returns: a body in memory, or files.
 type Answer struct {
@@ -70,7 +60,7 @@ func (x *Request) Write(a *Answer) {
 	x.Status = a.Status
 	if len(a.Body) == 0 {
 		if a.Status != http.StatusNoContent {
-			h["Content-Length"] = lengths[0]
+			h["Content-Length"] = length(0)
 		}
 		x.Writer.WriteHeader(a.Status)
 		return
@@ -87,12 +77,7 @@ func (x *Request) Write(a *Answer) {
 	}
 }
 
-func length(n int) []string {
-	if n < len(lengths) {
-		return lengths[n]
-	}
-	return []string{strconv.Itoa(n)}
-}
+func length(n int) []string { return []string{strconv.Itoa(n)} }
 
 // Reads reports whether the request only reads.
 func (x *Request) Reads() bool {
