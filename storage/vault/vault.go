@@ -115,6 +115,16 @@ func (c *Credential) check() error {
 		return fault.Invalid.Errorf("kind %q: must be one of %s", c.Kind, strings.Join(Kinds, ", ")).In("kind")
 	case len(c.Chains) > maxNames || len(c.Users) > maxNames:
 		return fault.Limit.Errorf("more than %d chains or users", maxNames)
+	}
+	if err := checkAddress("url", c.URL); err != nil {
+		return err
+	}
+	return c.checkKind()
+}
+
+// checkKind tells of members that a credential of its kind lacks, or has none of.
+func (c *Credential) checkKind() error {
+	switch {
 	case (c.Kind == Basic || c.Kind == OAuth2) != (c.User != ""):
 		return fault.Invalid.Errorf("user: is for the kinds basic and oauth2, which need it").In("user")
 	case (c.Kind == Header) != (c.Header != ""):
@@ -124,14 +134,16 @@ func (c *Credential) check() error {
 	case len(c.Scopes) > 0 && c.Kind != OAuth2:
 		return fault.Invalid.Errorf("scopes: are for the kind oauth2").In("scopes")
 	}
-	for field, text := range map[string]string{"url": c.URL, "tokenUrl": c.TokenURL} {
-		u, err := url.Parse(text)
-		if text != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-			return fault.Invalid.Errorf("%s %q: must be an address such as https://api.example.com/v1/", field, text).In(field)
-		}
+	if c.Kind == OAuth2 {
+		return checkAddress("tokenUrl", c.TokenURL)
 	}
-	if c.URL == "" {
-		return fault.Invalid.Errorf("url: is missing").In("url")
+	return nil
+}
+
+func checkAddress(field, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fault.Invalid.Errorf("%s %q: must be an address such as https://api.example.com/v1/", field, text).In(field)
 	}
 	return nil
 }
