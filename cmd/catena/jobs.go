@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -23,8 +24,12 @@ import (
 	"catena/ops/conversion"
 	opsoutside "catena/ops/outside"
 	"catena/storage"
+	"catena/storage/credential"
+	"catena/storage/failure"
 	"catena/storage/grant"
 	"catena/storage/outbox"
+	"catena/storage/uisession"
+	"catena/storage/upload"
 	hooks "catena/storage/webhook"
 )
 
@@ -151,4 +156,34 @@ func outdated(path string, now time.Time) (made time.Time, old bool) {
 	made = info.ModTime()
 	const first = 2008 // files of builds that are the same everywhere are older than any browser
 	return made, made.Year() >= first && now.Sub(made) > browserAge
+}
+
+// sweep removes what nobody needs any longer.
+func (b branch) sweep(ctx context.Context) error {
+	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
+}
+
+// When sweep works: soon after the start, because it writes new indexes too, and then every few minutes.
+const (
+	firstSweep = time.Second
+	sweepEvery = 5 * time.Minute
+)
+
+// sweep removes what nobody needs any longer.
+func (a *app) sweep(ctx context.Context) error {
+	t := time.NewTimer(firstSweep)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			t.Reset(sweepEvery)
+			for _, b := range a.branches {
+				if err := b.sweep(ctx); err != nil && ctx.Err() == nil {
+					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
+				}
+			}
+		}
+	}
 }

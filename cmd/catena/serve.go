@@ -32,14 +32,10 @@ import (
 	"catena/rest"
 	"catena/rest/frontend"
 	"catena/storage/badger"
-	"catena/storage/credential"
-	"catena/storage/failure"
 	"catena/storage/fault"
 	"catena/storage/limit"
 	"catena/storage/maintenance"
 	"catena/storage/outbox"
-	"catena/storage/uisession"
-	"catena/storage/upload"
 )
 
 // serve is the serve verb's settings.
@@ -415,36 +411,6 @@ func (t task) attempt(ctx context.Context) (err error) {
 		}
 	}()
 	return t.run(ctx)
-}
-
-// sweep removes what nobody needs any longer.
-func (b branch) sweep(ctx context.Context) error {
-	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
-}
-
-// When sweep works: soon after the start, because it writes new indexes too, and then every few minutes.
-const (
-	firstSweep = time.Second
-	sweepEvery = 5 * time.Minute
-)
-
-// sweep removes what nobody needs any longer.
-func (a *app) sweep(ctx context.Context) error {
-	t := time.NewTimer(firstSweep)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-			t.Reset(sweepEvery)
-			for _, b := range a.branches {
-				if err := b.sweep(ctx); err != nil && ctx.Err() == nil {
-					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
-				}
-			}
-		}
-	}
 }
 
 // watch deploys chains, scripts, listeners and schedules of the data directory again when their files change.
