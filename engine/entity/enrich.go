@@ -141,6 +141,11 @@ func (w *writer) withAncestor(dst []byte, d *storage.Doc, level int) ([]byte, er
 }
 
 func (w *writer) withContent(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	if d.HasFacet("Collection") { // the content of a collection is its members
+		v, err := d.Get("collection:documentIds")
+		members, _ := v.([]any)
+		return strconv.AppendBool(dst, len(members) > 0), err
+	}
 	has, err := w.c.Tx.HasChildren(d, false)
 	return strconv.AppendBool(dst, has), err
 }

@@ -100,8 +100,8 @@ func uploadFile(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	if typ, _ := rest.MediaType(x.HTTP.Header); strings.HasPrefix(typ, "multipart/") {
-		return fault.Invalid.Errorf("body: must be the bytes of the file, not multipart")
+	if typ, _ := rest.MediaType(x.HTTP.Header); typ == "multipart/form-data" {
+		return fault.Invalid.Errorf("body: must be the bytes of the file, not a form")
 	}
 	if err := chunkParams(x.HTTP.Header, params); err != nil {
 		return err

@@ -38,7 +38,7 @@ var regular = map[string]string{
 	"application/x-pdf": "application/pdf", "application/x-yaml": "application/yaml", "application/x-zip": "application/zip",
 	"application/x-zip-compressed": "application/zip", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav",
 	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "text/json": "application/json",
-	"text/x-markdown": "text/markdown", "text/xml": "application/xml", "text/yaml": "application/yaml", "text/x-web-markdown": "text/markdown",
+	"text/x-markdown": "text/markdown", "text/yaml": "application/yaml", "text/x-web-markdown": "text/markdown",
 }
 
 // TypeOf completes the type of a blob from its name and the start of its content. A good
