@@ -243,3 +243,13 @@ func clip(s string, n int) string {
 	}
 	return s[:n] + "…"
 }
+
+// kindOf is the kind of a name that came over the wire; what is not known counts as a fault of the worker.
+func kindOf(name string) fault.Kind {
+	for k := fault.Internal; k <= fault.Unavailable; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return fault.Internal
+}

@@ -491,12 +491,3 @@ func (e *remoteError) Error() string { return e.fault.Message }
 
 // Unwrap gives the kind.
 func (e *remoteError) Unwrap() error { return e.fault }
-
-func kindOf(name string) fault.Kind {
-	for k := fault.Internal; k <= fault.Unavailable; k++ {
-		if k.String() == name {
-			return k
-		}
-	}
-	return fault.Internal
-}

@@ -258,7 +258,6 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 	defer stop()
 	wait := a.background(working, append(s.tasks(a), watch))
 	server := h.Server()
-	// With room for one, so that the goroutine can end although nobody receives after a signal.
 	failed := make(chan error, 1)
 	go func() { failed <- s.certificate.serve(server, h.Listener(l)) }()
 	tell("READY=1")
@@ -337,7 +336,6 @@ type task struct {
 
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
-	// alone: of several servers on one store, one does this.
 	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}))
 	if s.backups.folder != "" {
 		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}))
@@ -390,7 +388,6 @@ func (t task) keepRunning(ctx context.Context, log *slog.Logger) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		// It had worked for a while, so this is a new problem, not the old one again.
 		if time.Since(began) > longestPause {
 			pause = shortestPause
 		}
@@ -432,7 +429,6 @@ func (a *app) watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-w.Events:
-			// Only the last event within this time leads to a deployment.
 			settle.Reset(200 * time.Millisecond) // editors write in several steps
 		case err := <-w.Errors:
 			return err

@@ -154,21 +154,6 @@ func (r *scan) offerRow(row kv.Row, visit func(h *candidate) (bool, error)) (mor
 	return r.offer(h, visit)
 }
 
-// clampRange cuts off what comes before the position; it reports whether something is left. A range excludes
-// its end, so the position itself is excluded by the end in reverse, and by a zero byte behind it otherwise:
-// no key lies between the two.
-func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
-	rng.Reverse = reverse
-	switch {
-	case after == nil:
-	case reverse && (rng.End == nil || bytes.Compare(after, rng.End) < 0):
-		rng.End = after
-	case !reverse && bytes.Compare(after, rng.Start) >= 0:
-		rng.Start = append(bytes.Clone(after), 0)
-	}
-	return rng.End == nil || bytes.Compare(rng.Start, rng.End) < 0
-}
-
 func (r *scan) offer(h *candidate, visit func(h *candidate) (bool, error)) (more bool, err error) {
 	if ok, err := r.accept(h); err != nil || !ok {
 		return true, err
