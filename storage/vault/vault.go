@@ -122,7 +122,7 @@ func (c *Credential) check() error {
 	return c.checkKind()
 }
 
-// checkKind tells of members that a credential of its kind lacks, or has none of.
+// checkKind describes members that a credential of its kind lacks, or has none of.
 func (c *Credential) checkKind() error {
 	switch {
 	case (c.Kind == Basic || c.Kind == OAuth2) != (c.User != ""):
