@@ -122,26 +122,37 @@ func (d *decoder) member(s *jsontext.Scanner, i int, own bool) error {
 	} else {
 		d.by |= bit
 	}
-	switch {
-	case f.kind == kRaw:
+	if f.kind == kRaw {
 		raw, err := s.Skip(1)
 		if err != nil {
 			return err
 		}
 		return d.assign(f, json.RawMessage(slices.Clone(raw)))
-	case d.m == nil && b == '"' && f.kind == kString && !f.Enum:
-		raw, err := s.Text()
-		d.at(f).SetString(string(raw))
+	}
+	if done, err := d.direct(s, f, b); done {
 		return err
-	case d.m == nil && f.kind == kBool && (b == 't' && s.Word("true") || b == 'f' && s.Word("false")):
-		d.at(f).SetBool(b == 't')
-		return nil
 	}
 	v, err := s.Value(1)
 	if err != nil {
 		return err
 	}
 	return d.put(f, v)
+}
+
+// direct reads texts and booleans straight into the struct, without a conversion.
+func (d *decoder) direct(s *jsontext.Scanner, f *field, b byte) (done bool, err error) {
+	switch {
+	case d.m != nil:
+		return false, nil
+	case b == '"' && f.kind == kString && !f.Enum:
+		raw, err := s.Text()
+		d.at(f).SetString(string(raw))
+		return true, err
+	case f.kind == kBool && (b == 't' && s.Word("true") || b == 'f' && s.Word("false")):
+		d.at(f).SetBool(b == 't')
+		return true, nil
+	}
+	return false, nil
 }
 
 // fromMap reads parameters from values.

@@ -353,10 +353,8 @@ func (r *reader) scalar(tag byte) any {
 	switch tag {
 	case tagNil:
 		return nil
-	case tagFalse:
-		return false
-	case tagTrue:
-		return true
+	case tagFalse, tagTrue:
+		return tag == tagTrue
 	case tagInt:
 		return r.int()
 	case tagFloat:
