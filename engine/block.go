@@ -234,7 +234,7 @@ func (bl *block) run(c *Ctx, st *step, in any) (out any, err error) {
 	case bl.Kind == BlockEach:
 		out, err = bl.each(c, st, in)
 	case bl.Kind == BlockParallel:
-		out, err = bl.parallel(c, st, in)
+		out, err = bl.parallel(c, in)
 	case bl.Kind == BlockReturn:
 		if out = in; bl.Result != nil {
 			if out, err = bl.result.eval(c); err != nil {

@@ -33,7 +33,7 @@ type branch struct {
 
 // parallel runs the branches at the same time, each with the input of the step and with variables of its own, and returns
 // what they give by their names. The first that fails ends the others.
-func (bl *block) parallel(c *Ctx, st *step, in any) (any, error) {
+func (bl *block) parallel(c *Ctx, in any) (any, error) {
 	turn := c.turn
 	if turn == nil {
 		turn = new(sync.Mutex)

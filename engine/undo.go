@@ -49,7 +49,7 @@ func (b *planner) undo(st *step) {
 			b.fail(&st.Step, st.n, "undo", fault.Wrap(d.table.unknown(name), "%s", src.Op))
 		}
 	}
-	params, err := compileValue(map[string]any(src.Params), b.o.Trusted)
+	params, err := compileValue(src.Params, b.o.Trusted)
 	if err != nil {
 		b.fail(&st.Step, st.n, "undo", err)
 	}

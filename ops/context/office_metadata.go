@@ -80,7 +80,7 @@ func readPart(archive *zip.Reader, name string, out map[string]any) error {
 	if err != nil {
 		return nil //nolint:nilerr // there is none
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	d := xml.NewDecoder(io.LimitReader(f, maxAbout))
 	element := ""
 	for {

@@ -84,7 +84,7 @@ func New(t testing.TB) *Disk {
 			t.Fatal(err)
 		}
 	}
-	d.cmd = exec.Command(os.Args[0]) //nolint:gosec // this binary
+	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0]) //nolint:gosec // this binary
 	d.cmd.Env, d.cmd.Stderr = append(os.Environ(), variable+"="+dir), os.Stderr
 	out, err := d.cmd.StdoutPipe()
 	if err == nil {
@@ -137,10 +137,7 @@ func (d *Disk) Stop() {
 func serve(root, mount string, in io.Reader, out io.Writer) error {
 	p := &plan{}
 	loop := &fs.LoopbackRoot{Path: root}
-	loop.NewNode = func(r *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &node{fs.LoopbackNode{RootData: r}, p}
-	}
-	top := loop.NewNode(loop, nil, "", nil)
+	top := &node{&fs.LoopbackNode{RootData: loop}, p}
 	loop.RootNode = top
 	server, err := fs.Mount(mount, top, &fs.Options{MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: root, MaxWrite: 1 << 20}})
 	if err != nil {
@@ -197,9 +194,14 @@ func (p *plan) verdict(op Op, name string) (failed syscall.Errno) {
 
 // node is a file or a folder.
 type node struct {
-	fs.LoopbackNode
+	*fs.LoopbackNode
 
 	plan *plan
+}
+
+// WrapChild makes what is in a folder fail as well.
+func (n *node) WrapChild(_ context.Context, child fs.InodeEmbedder) fs.InodeEmbedder {
+	return &node{child.(*fs.LoopbackNode), n.plan}
 }
 
 // Open opens a file.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,14 +22,14 @@ func main() {
 
 func run(args []string) (code int, err error) {
 	if len(args) == 0 {
-		return 2, errors.New("usage: run COMMAND [ARGUMENT]...")
+		return 2, errors.New("usage: run COMMAND [ARGUMENT…]")
 	}
 	s, err := pgtest.Start(pgtest.Settings...)
 	if err != nil {
 		return 1, err
 	}
 	defer s.Stop()
-	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // what the caller asks for
+	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...) //nolint:gosec // what the caller asks for
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), pgtest.Variable+"="+s.Address, "TEST_STORE=postgres")
 	var failed *exec.ExitError
