@@ -90,7 +90,7 @@ func TestBlobsMove(t *testing.T) {
 		return keys
 	}
 	all := contentIn(t, data, "")
-	does(2, "has content already", "verify", "--data", data, "--blobs", first)
+	does(2, "already contains files", "verify", "--data", data, "--blobs", first)
 	does(0, "4 sent", "blobs", "move", first, "--data", data, "--blobs", first)
 	if want := in("first", all...); !slices.Equal(store.Keys(), want) {
 		t.Errorf("in the bucket: %q, want %q", store.Keys(), want)
@@ -156,7 +156,7 @@ func TestDoctorLooksAtContent(t *testing.T) {
 	expect(1, failed, "BUCKET/PREFIX", "--blobs", "x")
 	contentIn(t, data, store.Address("a"))
 	expect(0, fine, "can be read and written")
-	expect(1, failed, "nothing of this data directory", "--blobs", store.Address("b"))
+	expect(1, failed, "does not belong to this data directory", "--blobs", store.Address("b"))
 	store.Set("a/owner", []byte("somebody"), time.Now())
 	expect(1, failed, "another data directory")
 	store.Fail(func(r *http.Request) (int, string) {
@@ -169,7 +169,7 @@ func TestDoctorLooksAtContent(t *testing.T) {
 	if err := os.Remove(filepath.Join(data, locationFile)); err != nil {
 		t.Fatal(err)
 	}
-	expect(1, failed, "give the keys the rights", "--blobs", store.Address("a"))
+	expect(1, failed, "permit the keys to", "--blobs", store.Address("a"))
 }
 
 // TestAnswering counts an object store as gone once it did not answer several times in a row.

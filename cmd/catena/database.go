@@ -166,7 +166,7 @@ func (g *global) restoreShared(ctx context.Context, r io.Reader) (err error) {
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
 	if !a.fresh {
-		return fault.Exists.Errorf("the database has content already; a backup fills one that has not")
+		return fault.Exists.Errorf("the database already contains data; a backup can only be restored into an empty one")
 	}
 	return restoreInto(ctx, a, r)
 }

@@ -12,6 +12,8 @@ const (
 	sendSize   = 4 * blockSize // what is verified of a content before it is sent
 	senders    = 16            // contents that pass at the same time
 	remembered = 1024          // contents whose sendings are counted
+
+	trusted = 4 << 20 // what may be sent at once of a content that was verified lately; a slow client asks again meanwhile
 )
 
 type sendBlock [sendSize]byte
@@ -94,9 +96,9 @@ func (v *verified) file(at, end int64) (disk.File, error) {
 }
 
 // check verifies the blocks from start to end, except for those that were verified lately, and returns where the first one
-// begins that is damaged or cannot be read; end if none.
+// begins that is damaged or cannot be read; if none, end, or where what was verified lately ends behind it.
 func (v *verified) check(f disk.File, start, end int64) (int64, error) {
-	lately := v.s.recent.of(v.digest, f, time.Now())
+	begin, lately := start, v.s.recent.of(v.digest, f, time.Now())
 	var b *block
 	for ; start < end; start += blockSize {
 		if lately.has(start) {
@@ -111,7 +113,10 @@ func (v *verified) check(f disk.File, start, end int64) (int64, error) {
 		}
 		lately.add(start)
 	}
-	return end, nil
+	for end < min(begin+trusted, v.size) && lately.has(end) {
+		end += blockSize
+	}
+	return min(end, v.size), nil
 }
 
 // send verifies and sends the bytes from at to end.
