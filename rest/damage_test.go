@@ -201,7 +201,7 @@ func TestDamagedReaders(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- outbox.Run(ctx, s.Repo, w.Jobs()) }()
 	defer func() { stop(); <-done }()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		a := s.Do("GET", "/v1/decks/1/exports/1", "", "as", "alice")
 		if strings.Contains(a.Text, `"status":"pending"`) && time.Now().Before(end) {
 			continue

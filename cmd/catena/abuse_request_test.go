@@ -64,7 +64,7 @@ func hostileBodies() []hostile {
 		},
 		{
 			name: "100,001 names", op: create, body: `{"params":{"type":"File","properties":{` + manyNames(100_001) + `}}}`,
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 1200013: JSON has more than 100000 names", line: 1, column: 1_200_013,
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 1200014: JSON has more than 100000 names", line: 1, column: 1_200_014,
 		},
 		{name: "11 MiB", op: create, body: big, status: 413, code: "body_too_large", message: failedCreate + "JSON body: more than 10485760 bytes"},
 		{name: "11 MiB of a document", path: "/api/v1/path" + abuseFolder, body: big, status: 413, code: "body_too_large", message: "JSON body: more than 10485760 bytes"},
