@@ -317,6 +317,9 @@ func (s *Script) returned(c *engine.Ctx, out any) (any, error) {
 	if fault.Is(err, fault.Invalid) {
 		return nil, fault.Wrap(err, "script %s: its result, by its @output,", s.Name).WithCode(fault.CodeScriptValue)
 	}
+	if n, ok := v.(int); ok { // what other scripts get is 64 bits wide
+		v = int64(n)
+	}
 	return v, err
 }
 
