@@ -94,20 +94,20 @@ func reblock(tx *storage.Tx, by, was, is string) error {
 	return nil
 }
 
-// add changes the count of the block that a place is in.
-func (l List) add(tx *storage.Tx, key string, n int64) error {
+// add changes the count of the block that a deck is in, by its key in the list.
+func (l List) add(tx *storage.Tx, deckKey string, n int64) error {
 	table := tx.Table(BlockTable)
-	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+key+"\x00", true, 1) {
+	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+deckKey+"\x00", true, 1) {
 		row, err := deck.ReadRow[[]Block](raw)
 		if err != nil {
 			return fault.Internal.Errorf("blocks of decks: %w", err)
 		}
 		for i := len(row) - 1; i >= 0; i-- {
-			if row[i].From <= key {
+			if row[i].From <= deckKey {
 				row[i].Count += n
 				return l.put(tx, key, row, i)
 			}
 		}
 	}
-	return fault.Internal.Errorf("deck at %s: is not in any block", key)
+	return fault.Internal.Errorf("deck at %s: is not in any block", deckKey)
 }

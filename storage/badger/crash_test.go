@@ -139,10 +139,10 @@ func TestKill(t *testing.T) {
 		t.Errorf("%d segments have piled up, %v", len(segments), err)
 	}
 	for round := killRounds; exists(first); round++ {
-		if round == killRounds+3 {
+		if round == killRounds+12 {
 			t.Fatal("no file of values was given up")
 		}
-		for _, tag := range killOnce(t, dir, round, time.Minute, func() bool { return !exists(first) }) {
+		for _, tag := range killOnce(t, dir, round, 6*time.Second, func() bool { return !exists(first) }) {
 			acked[tag] = true
 		}
 		checkKilled(t, dir, acked)
