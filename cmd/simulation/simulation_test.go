@@ -65,13 +65,15 @@ func TestSimulation(t *testing.T) {
 	}
 	began := time.Now()
 	first, all := number("CATENA_FIRST_SEED", 1), seeds(500)
+	played := 0
 	for seed, failed := first, 0; seed < first+all && failed < 10; seed++ {
+		played++
 		if problems, _, _ := run(t, seed, false, mutation{}); len(problems) > 0 {
 			failed++
 			report(t, seed, problems)
 		}
 	}
-	t.Logf("%d seeds in %s", all, time.Since(began))
+	t.Logf("%d of %d seeds in %s", played, all, time.Since(began))
 }
 
 func text(lines []string) string { return strings.Join(lines, "\n") }
