@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
+	"catena/storage/work"
 )
 
 // Block is a step made of other steps.
@@ -378,20 +378,8 @@ func (st *step) retried(c *Ctx, f func() (any, error)) (out any, err error) {
 		if err == nil || try >= st.Retry.Times || passing(err) || !fault.Of(err).Passes() {
 			return out, err
 		}
-		if err := c.Outside(func() error { return pause(c, st.Retry.Pause) }); err != nil {
+		if err := c.Outside(func() error { return work.Pause(c, st.Retry.Pause) }); err != nil {
 			return nil, st.failed(StageRun, err)
 		}
-	}
-}
-
-// pause lets time go by, unless the call ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -220,6 +220,15 @@ func (o Owned) Principal(tx *Tx) (*Principal, error) {
 	return p, err
 }
 
+// Acting returns the owner as one who acts, of a row that is kept for later: the server, for actor, if it is its own.
+func (o Owned) Acting(tx *Tx, actor string) (*Principal, error) {
+	if system := tx.repo.System(); o.Owner == system.Name {
+		system.Actor = actor
+		return system, nil
+	}
+	return o.Principal(tx)
+}
+
 // members reads one side of a membership.
 func (t *Tx) members(kind byte, of string) (names []string, err error) {
 	at := layout.MemberPrefix(kind, of)

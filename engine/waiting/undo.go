@@ -112,13 +112,9 @@ func undoOne(tx *storage.Tx, e *engine.Engine, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	as := tx.Repo().System()
-	as.Actor = w.Actor
-	if w.Owner != as.Name {
-		var err error
-		if as, err = w.Principal(tx); err != nil {
-			return fault.Denied.Errorf("undo %s: user %s: %w", w.Op, w.Owner, err)
-		}
+	as, err := w.Acting(tx, w.Actor)
+	if err != nil {
+		return fault.Denied.Errorf("undo %s: user %s: %w", w.Op, w.Owner, err)
 	}
 	return e.Within(tx, as, engine.Chain, "undo", func(c *engine.Ctx) error {
 		in, err := decode(c, w.Input)

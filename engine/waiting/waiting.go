@@ -360,11 +360,9 @@ func goOn(tx *storage.Tx, e *engine.Engine, t turn) error {
 	if err != nil || !found || w.Turn != t.Turn {
 		return err
 	}
-	as := tx.Repo().System()
-	if as.Actor = w.Actor; w.Owner != as.Name {
-		if as, err = w.Principal(tx); err != nil {
-			return fault.Denied.Errorf("user %s: %w", w.Owner, err)
-		}
+	as, err := w.Acting(tx, w.Actor)
+	if err != nil {
+		return fault.Denied.Errorf("user %s: %w", w.Owner, err)
 	}
 	if err := w.forget(tx); err != nil {
 		return err
@@ -436,10 +434,11 @@ func erase(tx *storage.Tx, d *storage.Doc) error {
 			return err
 		}
 		var w row
-		if found, err := all.Table(table).Get(a.Key, &w); err != nil || !found {
-			return err
+		found, err := all.Table(table).Get(a.Key, &w)
+		if err == nil && found {
+			err = w.remove(all)
 		}
-		if err := w.remove(all); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/vault"
+	"catena/storage/work"
 )
 
 const (
@@ -277,12 +278,8 @@ func (k *caller) try(ctx context.Context, q *query, p *requestParams) (*egress.A
 		default:
 			return a, nil
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, ctx.Err()
+		if err := work.Pause(ctx, pause); err != nil {
+			return nil, err
 		}
 		pause *= 2
 	}

@@ -105,15 +105,11 @@ func (s *sending) use(ctx context.Context, repo *storage.Repo, q *query) (u *use
 		return nil, nil
 	}
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		as := tx
-		if s.Owner != tx.Principal().Name {
-			p, err := s.Principal(tx)
-			if err != nil {
-				return err
-			}
-			as = tx.As(p)
+		as, err := s.Acting(tx, "")
+		if err != nil {
+			return err
 		}
-		u, err = use(as, s.Message.Credential, s.Chain, q.url)
+		u, err = use(tx.As(as), s.Message.Credential, s.Chain, q.url)
 		return err
 	})
 	return u, err

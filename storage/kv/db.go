@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/work"
 )
 
 // Options adjust a DB; the zero value is right for a server.
@@ -66,7 +67,7 @@ func New(s Store, o Options) *DB {
 		o.Jitter = rand.Float64
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = work.Pause
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -293,16 +294,5 @@ func (d *DB) begin() time.Time {
 func (d *DB) observe(start time.Time, write bool, attempts int, err error) {
 	if d.opts.Observe != nil {
 		d.opts.Observe(Stats{Write: write, Attempts: attempts, Duration: time.Since(start), Err: err})
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

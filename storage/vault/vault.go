@@ -225,7 +225,7 @@ func Use(tx *storage.Tx, name, chain string, address *url.URL) (Credential, stri
 	if err != nil && p.Is() {
 		return w.Credential, "", err
 	}
-	if err != nil || !p.Is() && !w.grantedTo(p, chain) {
+	if err != nil || !w.grantedTo(p, chain) {
 		return Credential{}, "", fault.Denied.Errorf("credential %s: is not granted here", name).In("credential")
 	}
 	if !w.Covers(address) {
@@ -236,10 +236,7 @@ func Use(tx *storage.Tx, name, chain string, address *url.URL) (Credential, stri
 }
 
 func (c *Credential) grantedTo(p *storage.Principal, chain string) bool {
-	if chain != "" && slices.Contains(c.Chains, chain) || slices.Contains(c.Users, p.Name) {
-		return true
-	}
-	return slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(c.Users, g) })
+	return chain != "" && slices.Contains(c.Chains, chain) || p.Is(c.Users...)
 }
 
 // cipherOf is what the secrets of a repository are encrypted with.

@@ -2,7 +2,10 @@
 // somebody ended it. Loops over what a caller sent, or over what the store holds, count their work on a Watch.
 package work
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // interval is the work between two looks at the context: about a millisecond.
 const interval = 1 << 20
@@ -23,4 +26,16 @@ func (w *Watch) Do(ctx context.Context, n int) error {
 		return nil
 	}
 	return ctx.Err()
+}
+
+// Pause lets time go by, and returns why the context has ended if it does so before.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
