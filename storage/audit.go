@@ -22,6 +22,24 @@ type Entry struct {
 	Extended                          map[string]any `json:",omitempty"`
 }
 
+// EntryFields are the parts of a record by the names that searches use; repositoryId has no function, for all records of a
+// repository have the same.
+var EntryFields = map[string]func(*Entry) any{
+	"category":      func(e *Entry) any { return e.Category },
+	"comment":       func(e *Entry) any { return e.Comment },
+	"docLifeCycle":  func(e *Entry) any { return e.DocState },
+	"docPath":       func(e *Entry) any { return e.DocPath },
+	"docType":       func(e *Entry) any { return e.DocType },
+	"docUUID":       func(e *Entry) any { return e.DocID },
+	"eventDate":     func(e *Entry) any { return e.Time },
+	"eventId":       func(e *Entry) any { return e.Event },
+	"id":            func(e *Entry) any { return e.ID },
+	"logDate":       func(e *Entry) any { return e.Logged },
+	"principalName": func(e *Entry) any { return e.User },
+	"repositoryId":  nil,
+	"source":        func(e *Entry) any { return e.Source },
+}
+
 // EntryFilter selects audit records. Empty parts select everything; From is included, To is not.
 type EntryFilter struct {
 	DocID                     string

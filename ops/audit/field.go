@@ -11,23 +11,6 @@ import (
 	"catena/storage/schema"
 )
 
-// fields are the parts of a record by the names that searches use.
-var fields = map[string]func(*storage.Entry) any{
-	"category":      func(e *storage.Entry) any { return e.Category },
-	"comment":       func(e *storage.Entry) any { return e.Comment },
-	"docLifeCycle":  func(e *storage.Entry) any { return e.DocState },
-	"docPath":       func(e *storage.Entry) any { return e.DocPath },
-	"docType":       func(e *storage.Entry) any { return e.DocType },
-	"docUUID":       func(e *storage.Entry) any { return e.DocID },
-	"eventDate":     func(e *storage.Entry) any { return e.Time },
-	"eventId":       func(e *storage.Entry) any { return e.Event },
-	"id":            func(e *storage.Entry) any { return e.ID },
-	"logDate":       func(e *storage.Entry) any { return e.Logged },
-	"principalName": func(e *storage.Entry) any { return e.User },
-	"repositoryId":  nil, // there is one repository; see value
-	"source":        func(e *storage.Entry) any { return e.Source },
-}
-
 // maxPattern bounds an operand of LIKE.
 const maxPattern = 1000
 
@@ -39,8 +22,8 @@ func resolve(f *query.Field, alias string) error {
 	if alias != "" {
 		f.Name = strings.TrimPrefix(f.Name, alias+".")
 	}
-	if _, ok := fields[f.Name]; !ok {
-		return fault.Invalid.Errorf("query: line %d, column %d: no field %q of audit records%s", f.Line, f.Column, f.Name, fault.Perhaps(f.Name, maps.Keys(fields))).
+	if _, ok := storage.EntryFields[f.Name]; !ok {
+		return fault.Invalid.Errorf("query: line %d, column %d: no field %q of audit records%s", f.Line, f.Column, f.Name, fault.Perhaps(f.Name, maps.Keys(storage.EntryFields))).
 			At(f.Line, f.Column).In("query")
 	}
 	return nil

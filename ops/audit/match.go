@@ -34,7 +34,7 @@ func (m *matcher) match(e query.Expr, entry *storage.Entry) bool {
 }
 
 func (m *matcher) value(name string, entry *storage.Entry) any {
-	if get := fields[name]; get != nil {
+	if get := storage.EntryFields[name]; get != nil {
 		return get(entry)
 	}
 	return m.repository

@@ -94,14 +94,16 @@ func orNil(m map[string]any) any {
 func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
 	columns := q.columns(c.Tx.Repo().Types())
 	src, named := q.source(columns)
-	at := map[string]int{}
-	for i, col := range columns {
-		at[col.field] = i
-	}
+	getters := q.getters(columns)
 	var failed error
 	more, err := search.Values(c.Tx, src, search.Options{Named: named}, maxRows, func(values []any) {
 		if failed == nil {
-			failed = visit(func(field string) []any { return documentValues(field, at, values) })
+			failed = visit(func(field string) []any {
+				if get := getters[field]; get != nil {
+					return get(values)
+				}
+				return nil
+			})
 		}
 	})
 	if err == nil && more {
@@ -115,7 +117,7 @@ func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
 
 // eachRecord visits the audit records that could meet the query. Those of all users are for administrators.
 func (q *conditions) eachRecord(c *engine.Ctx, visit func(row) error) error {
-	if !c.As.Admin && !c.As.System {
+	if !c.As.Is() {
 		return fault.Denied.Errorf("audit records: can be searched only by administrators")
 	}
 	f := q.audit

@@ -29,13 +29,10 @@ type condition func(row) bool
 // anything is the condition that every row meets.
 func anything(row) bool { return true }
 
-// auditFields are the fields of audit records that documents do not have.
-var auditFields = []string{"category", "docLifeCycle", "docPath", "docType", "docUUID", "eventDate", "eventId", "id", "logDate", "principalName", "repositoryId"}
-
 // ofAudit reports whether the search is about audit records.
 func (q *conditions) ofAudit() bool {
 	for f := range q.fields {
-		if slices.Contains(auditFields, f) || strings.HasPrefix(f, "extended.") {
+		if _, ok := storage.EntryFields[f]; ok || strings.HasPrefix(f, "extended.") {
 			return true
 		}
 	}

@@ -16,8 +16,11 @@ type column struct{ field, written string }
 // pathLevel returns the level of a field such as "ecm:path@level2": the second name of the path.
 func pathLevel(field string) (int, bool) {
 	text, ok := strings.CutPrefix(field, "ecm:path@level")
+	if !ok {
+		return 0, false
+	}
 	n, err := strconv.Atoi(text)
-	return n, ok && err == nil && n > 0
+	return n, err == nil && n > 0
 }
 
 // columns are what has to be read of each document. A field that no schema has has no value.
@@ -69,49 +72,50 @@ func (q *conditions) source(columns []column) (src string, named map[string]any)
 	return src, q.named
 }
 
-// documentValues are the values of a field among those of the columns.
-func documentValues(field string, at map[string]int, values []any) []any {
-	level, isLevel := pathLevel(field)
-	if isLevel {
-		field = "ecm:path"
+// getters are, by the fields that the search reads, what takes the values of one from those of the columns. They are made once,
+// since a search may look at all documents.
+func (q *conditions) getters(columns []column) map[string]func(values []any) []any {
+	at := map[string]int{}
+	for i, col := range columns {
+		at[col.field] = i
 	}
-	i, ok := at[field]
-	if !ok || values[i] == nil {
-		return nil
-	}
-	if isLevel {
-		path, _ := values[i].(string)
-		names := strings.Split(path, "/")
-		if level >= len(names) || names[level] == "" {
-			return nil
+	all := map[string]func([]any) []any{}
+	for field := range q.fields {
+		if level, isLevel := pathLevel(field); isLevel {
+			i := at["ecm:path"]
+			all[field] = func(values []any) []any { return nameAt(values[i], level) }
+		} else if i, ok := at[field]; ok {
+			all[field] = func(values []any) []any { return listed(values[i]) }
 		}
-		return []any{names[level]}
 	}
-	if list, ok := values[i].([]any); ok {
-		return list
-	}
-	return []any{values[i]}
+	return all
 }
 
-// recordFields are the fields of audit records by their names.
-var recordFields = map[string]func(*storage.Entry) any{
-	"category":      func(e *storage.Entry) any { return e.Category },
-	"comment":       func(e *storage.Entry) any { return e.Comment },
-	"docLifeCycle":  func(e *storage.Entry) any { return e.DocState },
-	"docPath":       func(e *storage.Entry) any { return e.DocPath },
-	"docType":       func(e *storage.Entry) any { return e.DocType },
-	"docUUID":       func(e *storage.Entry) any { return e.DocID },
-	"eventDate":     func(e *storage.Entry) any { return e.Time },
-	"eventId":       func(e *storage.Entry) any { return e.Event },
-	"id":            func(e *storage.Entry) any { return e.ID },
-	"logDate":       func(e *storage.Entry) any { return e.Logged },
-	"principalName": func(e *storage.Entry) any { return e.User },
+// nameAt is the name at a level of a path, none if it is shorter.
+func nameAt(path any, level int) []any {
+	text, _ := path.(string)
+	names := strings.Split(text, "/")
+	if level >= len(names) || names[level] == "" {
+		return nil
+	}
+	return []any{names[level]}
+}
+
+// listed are the values of a column, which may hold one or several.
+func listed(v any) []any {
+	if list, ok := v.([]any); ok {
+		return list
+	}
+	if v == nil {
+		return nil
+	}
+	return []any{v}
 }
 
 // recordValues are the values of a field of an audit record.
 func recordValues(field string, e *storage.Entry) []any {
 	var v any
-	if get := recordFields[field]; get != nil {
+	if get := storage.EntryFields[field]; get != nil {
 		v = get(e)
 	} else {
 		v = extended(e.Extended, field)
