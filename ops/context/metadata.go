@@ -34,7 +34,7 @@ func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 		}
 	case b.Type == "application/pdf":
 		err = readPDF(c, b, out)
-	case isOffice(b.Type) != nil:
+	case partsOf(b.Type) != nil:
 		err = readOffice(b, out)
 	}
 	return out, err

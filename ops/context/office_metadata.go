@@ -11,6 +11,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/text"
 )
 
 // maxAbout bounds, in bytes, the part of an office document that describes it.
@@ -30,8 +31,8 @@ var officeNames = map[string]string{
 	"Application": "application", "generator": "application", "Company": "company", "Pages": "pages", "Slides": "slides", "Words": "words",
 }
 
-// isOffice returns the parts that describe a document of a type, nil for other types.
-func isOffice(typ string) []string {
+// partsOf returns the parts that describe a document of a type, nil for other types.
+func partsOf(typ string) []string {
 	for prefix, parts := range officeParts {
 		if strings.HasPrefix(typ, prefix) {
 			return parts
@@ -47,31 +48,16 @@ func readOffice(b *storage.Blob, out map[string]any) error {
 		return err
 	}
 	defer r.Close()
-	archive, err := zip.NewReader(readerAt{r}, b.Size)
+	archive, err := text.Archive(r, b.Size)
 	if err != nil {
 		return fault.Invalid.Errorf("file %q: the document cannot be read: %w", b.Name, err).In("input")
 	}
-	for _, name := range isOffice(b.Type) {
+	for _, name := range partsOf(b.Type) {
 		if err := readPart(archive, name, out); err != nil {
 			return fault.Invalid.Errorf("file %q: %s cannot be read: %w", b.Name, name, err).In("input")
 		}
 	}
 	return nil
-}
-
-// readerAt reads a file at any place, one reader at a time.
-type readerAt struct{ r io.ReadSeeker }
-
-// ReadAt reads from a place on.
-func (f readerAt) ReadAt(p []byte, at int64) (int, error) {
-	if _, err := f.r.Seek(at, io.SeekStart); err != nil {
-		return 0, err
-	}
-	n, err := io.ReadFull(f.r, p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.EOF
-	}
-	return n, err
 }
 
 // readPart adds the elements of one part; a document need not have it.

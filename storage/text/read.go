@@ -113,20 +113,10 @@ func HTML(s string) string {
 
 // readOffice reads the text of the XML parts that hold what people wrote.
 func readOffice(f io.ReadSeeker, size int64) (string, error) {
-	at, ok := f.(io.ReaderAt)
-	if !ok {
-		b, err := io.ReadAll(io.LimitReader(f, 8*maxRead))
-		if err != nil {
-			return "", err
-		}
-		at, size = strings.NewReader(string(b)), int64(len(b))
-	}
-	directory := &bounded{at, maxDirectory}
-	z, err := zip.NewReader(directory, size)
+	z, err := Archive(f, size)
 	if err != nil {
 		return "", err
 	}
-	directory.left = math.MaxInt64
 	var b strings.Builder
 	left := int64(maxParts)
 	for _, part := range z.File {
@@ -150,6 +140,32 @@ func readOffice(f io.ReadSeeker, size int64) (string, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// Archive opens a zip archive, such as an office document, whose list of parts is not too long.
+func Archive(f io.ReadSeeker, size int64) (*zip.Reader, error) {
+	at, ok := f.(io.ReaderAt)
+	if !ok {
+		at = seeking{f}
+	}
+	directory := &bounded{at, maxDirectory}
+	z, err := zip.NewReader(directory, size)
+	directory.left = math.MaxInt64
+	return z, err
+}
+
+// seeking reads a file at any offset, for one reader at a time.
+type seeking struct{ io.ReadSeeker }
+
+func (s seeking) ReadAt(p []byte, at int64) (int, error) {
+	if _, err := s.Seek(at, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(s, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // bounded reads only so many bytes: how many parts an archive has is known only once its list was read.
