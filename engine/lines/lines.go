@@ -204,16 +204,22 @@ func (r *rows) readColumns() error {
 	if err != nil {
 		return err
 	}
+	r.columns, err = Columns(cells)
+	return err
+}
+
+// Columns are the names in the first row of a table, which differ.
+func Columns(cells []string) (names []string, err error) {
 	seen := map[string]bool{}
-	for _, name := range cells {
+	for i, name := range cells {
 		name = strings.TrimSpace(name)
 		if name == "" || seen[name] {
-			return fault.Invalid.Errorf("column %d: must have a name that no other column has, not %q", len(seen)+1, name)
+			return nil, fault.Invalid.Errorf("column %d: must have a name that no other column has, not %q", i+1, name)
 		}
 		seen[name] = true
-		r.columns = append(r.columns, strings.Clone(name))
+		names = append(names, strings.Clone(name))
 	}
-	return nil
+	return names, nil
 }
 
 func (r *rows) record(cells []string, line int) (Record, error) {

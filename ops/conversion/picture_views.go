@@ -19,8 +19,14 @@ const viewsField = "picture:views"
 // maxViews bounds the views of a picture.
 const maxViews = 20
 
-// views are the measures of the usual views, in pixels.
-var views = map[string][2]int{"FullHD": {1920, 1080}, "Medium": {1000, 1000}, "Small": {300, 300}, "Thumbnail": {100, 100}}
+// usualView is a view that every picture has, with its measures in pixels; the original has none.
+type usualView struct {
+	name          string
+	width, height int
+}
+
+// usualViews are the usual views in their order.
+var usualViews = []usualView{{"Original", 0, 0}, {"FullHD", 1920, 1080}, {"Medium", 1000, 1000}, {"Small", 300, 300}, {"Thumbnail", 100, 100}}
 
 // viewTemplate describes a view that is to be made.
 type viewTemplate struct {
@@ -42,17 +48,11 @@ func (p pictureCreateParams) views(c *engine.Ctx, b *storage.Blob) ([]any, error
 			return nil, fault.Wrap(err, "pictureTemplates: %s", name).In("pictureTemplates")
 		}
 		side, _ := t.MaxSize.Int64()
-		small := b
-		if side > 0 && isPicture(b) {
-			if small, err = resized(c, b, int(side), int(side)); err != nil {
-				return nil, err
-			}
-		}
-		view, err := viewOf(cmp.Or(t.Title, name), small)
+		view, err := viewOf(c, b, usualView{cmp.Or(t.Title, name), int(side), int(side)})
 		if err != nil {
 			return nil, err
 		}
-		view["description"], view["tag"], view["source"] = t.Description, t.Tag, b.Digest
+		view["description"], view["tag"] = t.Description, t.Tag
 		list = append(list, view)
 	}
 	return list, nil
@@ -73,9 +73,16 @@ func templateOf(v any) (t viewTemplate, err error) {
 	return t, nil
 }
 
-// viewOf describes a file as a view; the measures of what is no picture are not known.
-func viewOf(title string, b *storage.Blob) (map[string]any, error) {
-	view := map[string]any{"title": title, "filename": b.Name, "content": b}
+// viewOf makes a view of a file and describes it. A file that is not a picture is its own view, whose measures are not known.
+func viewOf(c *engine.Ctx, of *storage.Blob, u usualView) (map[string]any, error) {
+	b := of
+	if u.width > 0 && isPicture(of) {
+		var err error
+		if b, err = resized(c, of, u.width, u.height); err != nil {
+			return nil, err
+		}
+	}
+	view := map[string]any{"title": u.name, "filename": b.Name, "content": b, "source": of.Digest}
 	if !isPicture(b) {
 		return view, nil
 	}
@@ -124,11 +131,11 @@ func (p pictureViewParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, er
 	if kept != nil || err != nil {
 		return kept, err
 	}
-	size, ok := views[p.Name]
-	if !ok {
+	i := slices.IndexFunc(usualViews, func(u usualView) bool { return u.name == p.Name })
+	if i < 0 {
 		return nil, nil
 	}
-	return resized(c, b, size[0], size[1])
+	return resized(c, b, usualViews[i].width, usualViews[i].height)
 }
 
 // keptView returns a view that the picture itself has of its file, nil if there is none of the name.
@@ -165,20 +172,11 @@ func (computeViewsParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	if err != nil || !d.HasFacet("Picture") || !isPicture(b) {
 		return d, err
 	}
-	var list []any
-	for _, name := range []string{"Original", "FullHD", "Medium", "Small", "Thumbnail"} {
-		small := b
-		if size, ok := views[name]; ok {
-			if small, err = resized(c, b, size[0], size[1]); err != nil {
-				return nil, err
-			}
-		}
-		view, err := viewOf(name, small)
-		if err != nil {
+	list := make([]any, len(usualViews))
+	for i, u := range usualViews {
+		if list[i], err = viewOf(c, b, u); err != nil {
 			return nil, err
 		}
-		view["source"] = b.Digest
-		list = append(list, view)
 	}
 	if err := d.Set(viewsField, list); err != nil {
 		return nil, err

@@ -148,8 +148,8 @@ func (p readParams) readCSV(c *engine.Ctx, text []byte) (any, error) {
 		case !p.Header:
 			out = append(out, engine.List(row))
 		case columns == nil:
-			if columns, err = names(row); err != nil {
-				return nil, err
+			if columns, err = lines.Columns(row); err != nil {
+				return nil, fault.Wrap(err, "CSV")
 			}
 			continue
 		case len(row) > len(columns):
@@ -165,17 +165,4 @@ func (p readParams) readCSV(c *engine.Ctx, text []byte) (any, error) {
 			return nil, fault.Limit.Errorf("more than %d rows", maxRows)
 		}
 	}
-}
-
-// names are those of the columns, which differ.
-func names(row []string) ([]string, error) {
-	seen := map[string]bool{}
-	for i := range row {
-		row[i] = strings.TrimSpace(row[i])
-		if row[i] == "" || seen[row[i]] {
-			return nil, fault.Invalid.Errorf("CSV: column %d: the name %q is empty or there twice", i+1, row[i])
-		}
-		seen[row[i]] = true
-	}
-	return row, nil
 }
