@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -51,6 +52,22 @@ const itemWork = 10_000
 // Check is for loops over what a caller sent: it is called for each item and returns why the call must end once it
 // must. What reads the store in a loop need not call it, for the store checks by itself.
 func (c *Ctx) Check() error { return c.watch.Do(c.Context, itemWork) }
+
+// Reader is r for an operation that reads all of it: reading fails once the call has ended.
+func (c *Ctx) Reader(r io.Reader) io.Reader { return &watched{c, r} }
+
+type watched struct {
+	c *Ctx
+	r io.Reader
+}
+
+// Read reads on.
+func (w *watched) Read(p []byte) (int, error) {
+	if err := w.c.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
+}
 
 // login is who acted before a login.
 type login struct {

@@ -21,13 +21,13 @@ var hash = engine.Op{
 	Doc: "Returns the hash of a text or of a file, or with a key its message authentication code (HMAC).",
 	Run: engine.Overload(
 		engine.On(func(p hashParams, _ *engine.Ctx, text string) (string, error) { return p.sum(strings.NewReader(text)) }),
-		engine.On(func(p hashParams, _ *engine.Ctx, b *storage.Blob) (string, error) {
+		engine.On(func(p hashParams, c *engine.Ctx, b *storage.Blob) (string, error) {
 			r, err := b.Open()
 			if err != nil {
 				return "", err
 			}
 			defer func() { _ = r.Close() }()
-			return p.sum(r)
+			return p.sum(c.Reader(r))
 		}),
 	),
 }

@@ -46,7 +46,7 @@ func remember(c *engine.Ctx, d *storage.Doc) error {
 	}
 	defer r.Close()
 	sum := md5.New() //nolint:gosec // as above
-	if _, err := io.Copy(sum, r); err != nil {
+	if _, err := io.Copy(sum, c.Reader(r)); err != nil {
 		return err
 	}
 	return c.Tx.Table(sentTable).Put(liveID(d), sent{

@@ -14,6 +14,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/entity"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -190,7 +191,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 			return failedAs(fault.NotFound.Errorf("repository %s", args.Repo).In("repository"))
 		}
 	}
-	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e.Repo().Name()), Asked: &engine.Asked{}}
+	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e.Repo(), args.Show), Asked: &engine.Asked{}}
 	if len(args.Params) > 0 && string(args.Params) != "null" {
 		call.RawParams = args.Params
 	}
@@ -211,15 +212,17 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		if err != nil {
 			return failedAs(err)
 		}
-		res.Body = shortenDocs(res.Body, args.Show)
 		return bounded(ran(res, args.DryRun))
 	})
 }
 
 // encoder writes results as the platform does, small files with their content.
-func (c *Config) encoder(ctx context.Context, repo string) func(*engine.Ctx, any) ([]byte, error) {
-	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: repo, Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
+func (c *Config) encoder(ctx context.Context, repo *storage.Repo, properties []string) func(*engine.Ctx, any) ([]byte, error) {
+	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: repo.Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
+	short := *o
+	short.Properties = schemasOf(repo.Types(), properties)
 	return func(ec *engine.Ctx, v any) ([]byte, error) {
+		options := o
 		switch v := v.(type) {
 		case nil:
 			return []byte("null"), nil
@@ -231,8 +234,14 @@ func (c *Config) encoder(ctx context.Context, repo string) func(*engine.Ctx, any
 				files[i] = fileOf(b)
 			}
 			return encode(files)
+		case *storage.Doc, storage.Docs, *storage.Page:
+			options = &short
 		}
-		return entity.Append(nil, ec, v, o)
+		body, err := entity.Append(nil, ec, v, options)
+		if err != nil {
+			return nil, err
+		}
+		return shortenDocs(body, properties), nil
 	}
 }
 

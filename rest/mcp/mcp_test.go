@@ -290,6 +290,10 @@ func TestAutomation(t *testing.T) {
 	if d, _ := made["result"].(map[string]any); failed || d["path"] != "/default-domain/workspaces/w" || d["entity-type"] != "document" || d["properties"] != nil || d["facets"] != nil {
 		t.Errorf("made: %v", made)
 	}
+	asked, _, _ := use(t, c, "run_operation", `{"operation":"Repository.GetDocument","params":{"value":"/default-domain/workspaces"},"properties":["dc:title","file:content"]}`)
+	if d, _ := asked["result"].(map[string]any); fmt.Sprint(d["properties"]) != "map[dc:title:Workspaces]" {
+		t.Errorf("properties asked for: %v", d["properties"])
+	}
 	beside, _, failed := use(t, c, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"Folder","name":"w"},"repository":"beside","properties":["*"]}`)
 	if d, _ := beside["result"].(map[string]any); failed || d["repository"] != "beside" || d["path"] != "/w" {
 		t.Errorf("beside: %v", beside)
