@@ -58,7 +58,7 @@ const maxFailureError = 2000
 const keepTime = 5 * time.Second
 
 // keepFailure keeps a call that failed if a caller from outside made it in earnest, was allowed to, and the operation
-// began: names of nothing and missing rights are no runs. Anyone who may only read leaves nothing behind.
+// began: calls of unknown operations, or without the permission, do not count as runs. Anyone who may only read leaves nothing behind.
 func (e *Engine) keepFailure(r *running, err error) {
 	call := &r.args
 	if call.Asked == nil || call.DryRun || call.As.ReadOnly || r.ops == 0 || fault.Is(err, fault.Denied) || namesNothing(err) {

@@ -195,7 +195,7 @@ func transactionTimeout(h http.Header) time.Duration {
 		return 0
 	}
 	n, err := strconv.Atoi(text)
-	// The platform ignores a value that is no positive number, and clients send such.
+	// The platform ignores a value that is not a positive number, and clients send such values.
 	if err != nil || n <= 0 {
 		return 0
 	}

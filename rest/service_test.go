@@ -37,7 +37,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestSecurityTxt tells the caller to whom a weakness is reported, if anybody is to be told.
+// TestSecurityTxt: the file names the address to which weaknesses are reported, and exists only if there is one.
 func TestSecurityTxt(t *testing.T) {
 	const at, contact = "/.well-known/security.txt", "mailto:security@example.org"
 	if got := start(t).Do("GET", at, "", "as", ""); got.StatusCode != http.StatusNotFound {

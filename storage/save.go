@@ -67,7 +67,7 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	}
 	before := cur.clone()
 	changed := cur.adopt(d)
-	// Setting a property to the value that it has is no change: no event, no date, no version.
+	// Setting a property to the value that it already has changes nothing: no event, no date, no version.
 	if len(changed) == 0 {
 		d = t.saved(d, cur)
 		if o.Versioning == AutoVersion {
@@ -185,7 +185,7 @@ func (d *Doc) adopt(other *Doc) (changed []string) {
 }
 
 // sameToken compares the second numbers of change tokens, which count what people changed. The first number
-// also counts changes by the server, such as a lock, which are no reason to refuse a user's change.
+// also counts changes by the server, such as a lock, which do not make a user's change stale.
 func sameToken(a, b string) bool {
 	return a[strings.LastIndexByte(a, '-')+1:] == b[strings.LastIndexByte(b, '-')+1:]
 }

@@ -217,7 +217,7 @@ func (n *list) exec(r *run) error {
 		return err
 	}
 	all, ok := items(v)
-	// <#list hash as key, value> goes through the entries; with one variable a hash is no list.
+	// <#list hash as key, value> goes through the entries; with one variable, a hash is not accepted as a list.
 	if isHash(v) && len(n.names) != 1 {
 		keys, err := r.keys(n.at, v)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 //go:embed defaults/*.yaml
 var defaults embed.FS
 
-// Parse compiles an expression, or tells what is wrong with it; a text that is no expression is nothing to describe
+// Parse compiles an expression, or tells what is wrong with it; a text that is not an expression has nothing to describe
 // unless bare.
 type Parse func(text string, bare bool) error
 

@@ -82,7 +82,7 @@ func knownName(c *engine.Ctx, name string) error {
 	if name == everyone {
 		return nil
 	}
-	// Users and groups have names in one space, so a name that is no user may be a group.
+	// Users and groups have names in one space, so a name that is not a user's may be a group's.
 	_, err := people.Lookup(c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
 		_, err = people.LookupGroup(c.Tx, name)

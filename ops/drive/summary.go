@@ -222,7 +222,7 @@ func (h *history) newRoots() (out []Change, err error) {
 	return out, nil
 }
 
-// lostRoots returns what is no root any longer.
+// lostRoots returns the documents that are no longer roots.
 func (h *history) lostRoots() (out []Change, err error) {
 	for id := range h.mine {
 		if !slices.Contains(h.before, id) && !h.diffed {

@@ -66,7 +66,7 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 	return nil
 }
 
-// maxOffset is how far from an edge something may be put, in points: pages are no larger.
+// maxOffset is how far from an edge something may be put, in points: pages are not larger than that.
 const maxOffset = 14_400
 
 func number(into *float64, least, most float64) func(string) error {

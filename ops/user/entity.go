@@ -29,7 +29,7 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 			}
 		default:
 			// Entities contain members that the server computes, such as isAdministrator; sending them back
-			// is no mistake.
+			// is not a mistake.
 			if texts(u)[name] == nil && name != "teamId" {
 				continue
 			}

@@ -46,7 +46,7 @@ func schemasOf(types *schema.Registry, properties []string) (names []string) {
 }
 
 // shortenDocs leaves out of a result what models seldom need of documents: all but what names them, and the properties
-// given by their xpaths. With "*" among these, and for what is no document, the result stays as it is.
+// given by their xpaths. With "*" among these, and for anything but documents, the result stays as it is.
 func shortenDocs(body []byte, properties []string) []byte {
 	if slices.Contains(properties, "*") {
 		return body

@@ -57,7 +57,7 @@ func (s *Store) wake(topics []string) {
 // channel is what processes that share the tables listen to.
 func (s *Store) channel() string { return "catena_" + s.opts.Schema }
 
-// notify sends wake-ups until ctx ends. Those that are lost are no harm: anyone who watches also polls.
+// notify sends wake-ups until ctx ends. A lost one does no harm, because every watcher also polls.
 func (s *Store) notify(ctx context.Context) {
 	for {
 		select {

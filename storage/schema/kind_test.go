@@ -31,7 +31,7 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%q is the name of %v, %v", k, got, ok)
 			}
 			if k.Number() && !k.Scalar() {
-				t.Error("a number that is no scalar")
+				t.Error("a number that is not a scalar")
 			}
 			f := &Field{Name: "x", Key: "x", Kind: k, Fields: []*Field{{Name: "part", Key: "x/part"}}}
 			v, err := f.Coerce(sample.sent)

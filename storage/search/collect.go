@@ -144,19 +144,16 @@ func (w *execution) walk() error {
 	if !errors.Is(err, errPatience) {
 		return err
 	}
-	var known map[layout.ID]bool
-	if w.p.fallback == nil {
-		if known, err = w.t.collect(w.p, w.p.answers, w.t.costs.known, 0); err != nil {
-			return err
-		}
-	}
-	*w = start
-	switch {
-	case w.p.fallback != nil:
+	if *w = start; w.p.fallback != nil {
 		p := *w.p
 		p.usePath(p.fallback)
 		return w.show(w.t.scan(&p, p.path))
-	case known == nil:
+	}
+	known, err := w.t.collect(w.p, w.p.answers, w.t.costs.known, 0)
+	if err != nil {
+		return err
+	}
+	if known == nil {
 		return w.show(w.t.scan(w.p, w.p.path))
 	}
 	return w.pickKnown(known, start)
