@@ -385,3 +385,23 @@ func TestWhose(t *testing.T) {
 		t.Errorf("a file: %v", err)
 	}
 }
+
+// TestErased: with a document, all chains end that wait for its events, even if the row of one is gone already.
+func TestErased(t *testing.T) {
+	w := newWorld(t)
+	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: {event: documentLocked, for: 2h}\n")
+	var ids []string
+	for range 3 {
+		v, err := w.run("bob", "T.Wait", storage.Ref("/a"), nil)
+		w.must(err)
+		ids = append(ids, v.(map[string]any)["run"].(string))
+	}
+	w.must(w.repo.Update(t.Context(), w.repo.System(), func(tx *storage.Tx) error {
+		return tx.Table("waiting").Delete("bob/" + min(ids[0], ids[1], ids[2])) // the first that is found
+	}))
+	_, err := w.run("Administrator", "Document.Delete", storage.Ref("/a"), nil)
+	w.must(err)
+	if list := w.waiting("Administrator"); len(list) != 0 {
+		t.Errorf("the document is gone: %v", list)
+	}
+}
