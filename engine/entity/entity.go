@@ -39,6 +39,23 @@ type Options struct {
 	Depth      int    // levels of nested documents that get properties and enrichers; 0 is 1
 }
 
+// SchemasOf are the schemas that have the properties named by xpaths, for Options.Properties; "*" among the xpaths stands
+// for every schema.
+func SchemasOf(types *schema.Registry, properties []string) (names []string) {
+	if slices.Contains(properties, "*") {
+		return []string{"*"}
+	}
+	for _, s := range types.Schemas() {
+		if slices.ContainsFunc(properties, func(xpath string) bool {
+			prefix, _, ok := strings.Cut(xpath, ":")
+			return ok && prefix == s.Space()
+		}) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // maxDepth bounds values within values.
 const maxDepth = 64
 

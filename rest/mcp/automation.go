@@ -14,7 +14,6 @@ import (
 
 	"catena/engine"
 	"catena/engine/entity"
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -191,7 +190,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 			return failedAs(fault.NotFound.Errorf("repository %s", args.Repo).In("repository"))
 		}
 	}
-	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e.Repo(), args.Show), Asked: &engine.Asked{}}
+	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e, args.Show), Asked: &engine.Asked{}}
 	if len(args.Params) > 0 && string(args.Params) != "null" {
 		call.RawParams = args.Params
 	}
@@ -217,10 +216,10 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 }
 
 // encoder writes results as the platform does, small files with their content.
-func (c *Config) encoder(ctx context.Context, repo *storage.Repo, properties []string) func(*engine.Ctx, any) ([]byte, error) {
-	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: repo.Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
+func (c *Config) encoder(ctx context.Context, e *engine.Engine, properties []string) func(*engine.Ctx, any) ([]byte, error) {
+	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: e.Repo().Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
 	short := *o
-	short.Properties = schemasOf(repo.Types(), properties)
+	short.Properties = entity.SchemasOf(e.Repo().Types(), properties)
 	return func(ec *engine.Ctx, v any) ([]byte, error) {
 		options := o
 		switch v := v.(type) {
@@ -234,7 +233,7 @@ func (c *Config) encoder(ctx context.Context, repo *storage.Repo, properties []s
 				files[i] = fileOf(b)
 			}
 			return encode(files)
-		case *storage.Doc, storage.Docs, *storage.Page:
+		case *engine.Doc, engine.Docs, *engine.Page:
 			options = &short
 		}
 		body, err := entity.Append(nil, ec, v, options)

@@ -3,9 +3,6 @@ package mcp
 import (
 	"encoding/json"
 	"slices"
-	"strings"
-
-	"catena/storage/schema"
 )
 
 // brief is a document as models are shown it, and a page of them: what names it, and the properties that were asked for.
@@ -28,22 +25,6 @@ type (
 		Entries []json.RawMessage `json:"entries"`
 	}
 )
-
-// schemasOf are the schemas that have properties by their xpaths; "*" among these is every schema.
-func schemasOf(types *schema.Registry, properties []string) (names []string) {
-	if slices.Contains(properties, "*") {
-		return []string{"*"}
-	}
-	for _, s := range types.Schemas() {
-		if slices.ContainsFunc(properties, func(xpath string) bool {
-			prefix, _, ok := strings.Cut(xpath, ":")
-			return ok && prefix == s.Space()
-		}) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
 
 // shortenDocs leaves out of a result what models seldom need of documents: all but what names them, and the properties
 // given by their xpaths. With "*" among these, and for anything but documents, the result stays as it is.
