@@ -176,3 +176,25 @@ func TestBrowserFind(t *testing.T) {
 	find("", `key: "Enter"`, "", "#/2")
 	b.quiet()
 }
+
+// TestBrowserFormulas draws formulas in the viewer with the built-in faces, whatever the machine has.
+func TestBrowserFormulas(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s.User("alice")
+	path := makeDeck(t, s, map[string]any{"title": "Formulas", "visibility": "all", "data": `<section><h2>Root</h2><p>\[\sqrt{x^2+1}\]</p>` +
+		`<script type="math/tex; mode=display">\mathbb{R} < \frac{1}{2}</script><p>and \(e^x\)</p></section>`})
+	b := browse(t, s)
+	b.open(path + "/fullscreen")
+	b.wait(`document.documentElement.dataset.ready === "true" && document.querySelectorAll(".katex-html").length === 3 && document.fonts.status === "loaded"`)
+	b.shot("formulas")
+	got := eval[string](b, `[...document.fonts].filter((f) => f.family.includes("KaTeX") && f.status === "loaded").map((f) => f.family.replace(/"/g, "")).sort().join(" ")`)
+	for _, face := range []string{"KaTeX_AMS", "KaTeX_Main", "KaTeX_Math"} {
+		if !strings.Contains(got, face) {
+			t.Errorf("%s is not loaded: %s", face, got)
+		}
+	}
+	if got := eval[int](b, `document.querySelectorAll(".katex-html .sqrt svg path, .katex-html .frac-line").length`); got != 2 {
+		t.Errorf("%d roots and fractions are drawn, want 2", got)
+	}
+	b.quiet()
+}

@@ -91,7 +91,7 @@ func allowedAttribute(element, name, value string) bool {
 	case strings.HasPrefix(name, "xmlns"):
 		return slices.Contains(namespaces, value)
 	case name == "type" && element == "script":
-		return strings.EqualFold(strings.TrimSpace(value), templateType)
+		return isTemplateType(value) || texType.MatchString(value)
 	case element == "use" && (name == "href" || name == "xlink:href"):
 		return strings.IndexByte(value, ':') < 0
 	case element == "iframe" && name == "src", name == "data-background-iframe":

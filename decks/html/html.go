@@ -29,7 +29,7 @@ const (
 
 // Rules changes with the rules of what may stay, so that kept HTML is made harmless again by
 // new ones.
-const Rules = "2"
+const Rules = "3"
 
 // Page is the HTML of a deck that nothing in acts any longer, and what is in it.
 type Page struct {

@@ -21,6 +21,7 @@ func TestCleanKeeps(t *testing.T) {
 		`<section><svg viewBox="0 0 1 1"><title>t</title><linearGradient id="g"/><path d="M0 0"/><use href="#a"/></svg></section>`,
 		`<section><math><mfrac><mi>x</mi><mn>2</mn></mfrac></math></section>`,
 		`<section><p class="fragment fade-up" data-fragment-index="1" style="color: red; background: url('a.png')">x</p></section>`,
+		`<section><script type="math/tex; mode=display">a < b & \\frac{1}{2}</script><script type="math/tex">x</script></section>`,
 		`<section><style>.a > p { color: red }</style><a href="https://example.org/?a=b&c=d" target=_blank>x</a></section>`,
 		`<section><img src="data:image/png;base64,AA=="><video data-autoplay src="a.mp4" controls></video></section>`,
 		`<section data-background-image="a.png, b.png"><iframe src="https://example.org"></iframe></section>`,
@@ -71,6 +72,8 @@ func TestCleanRemoves(t *testing.T) {
 		{`<section data-markdown>&lt;script>x</section>`, `<section data-markdown>&amp;lt;script>x</section>`, "hidden script at line 1, column 24"},
 		{`<section data-markdown>[a](java&Tab;script:x)</section>`, `<section data-markdown>[a](java&amp;Tab;script:x)</section>`, "hidden script at line 1, column 24"},
 		{`<section><!-- a --!> <img onerror=x> --></section>`, `<section> <img> --></section>`, "comment at line 1, column 10|attribute onerror of <img> at line 1, column 22"},
+		{`<section><script type="math/tex"><!-- <script> --></script>a</section>`, `<section>a</section>`, "<script> at line 1, column 10"},
+		{`<section><script type="math/tex+x">x</script>a</section>`, `<section>a</section>`, "<script> at line 1, column 10"},
 		{`<section><p`, ``, ""},
 	}
 	for _, test := range tests {

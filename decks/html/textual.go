@@ -1,13 +1,16 @@
 package html
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 )
 
-// templateType is that of the one kind of script that stays: text for Markdown and code.
+// templateType is that of scripts that stay: text for Markdown and code. Formulas stay too: no browser runs them.
 const templateType = "text/template"
+
+var texType = regexp.MustCompile(`(?i)^\s*math/tex\s*(?:;\s*mode\s*=\s*display\s*)?$`)
 
 // textual handles an element whose content is text: templates and style sheets stay if they
 // are harmless, the content of titles is text, frames lose their content, all others are removed.
@@ -29,7 +32,7 @@ func (f *filter) textual(stays bool) {
 	switch {
 	case t.name == "title":
 		text = strings.ReplaceAll(text, "<", "&lt;")
-	case t.name == "script":
+	case t.name == "script" && !isTeX(t.attrs):
 		text = f.template(text, at)
 	case t.name == "iframe" && strings.TrimSpace(text) != "":
 		f.remove("content of <iframe>", at)
@@ -51,16 +54,18 @@ func (f *filter) staysTextual(t *token, content string) bool {
 	case "title":
 		return true
 	case "script":
-		return f.foreign == 0 && isTemplate(t.attrs)
+		return f.foreign == 0 && (isTemplate(t.attrs) || isTeX(t.attrs) && !f.inner && !strings.Contains(content, "<!"))
 	case "style":
 		return f.foreign == 0 && HarmlessCSS(content)
 	}
 	return f.foreign == 0 && t.name == "iframe"
 }
 
-func isTemplate(attrs []attribute) bool {
-	return strings.EqualFold(strings.TrimSpace(valueOf(attrs, "type")), templateType)
-}
+func isTemplate(attrs []attribute) bool { return isTemplateType(valueOf(attrs, "type")) }
+
+func isTemplateType(typ string) bool { return strings.EqualFold(strings.TrimSpace(typ), templateType) }
+
+func isTeX(attrs []attribute) bool { return texType.MatchString(valueOf(attrs, "type")) }
 
 // template cleans what a template would put on the page, which stands at a position.
 func (f *filter) template(body string, at int) string {

@@ -15,8 +15,8 @@ import (
 
 // Embedded is the renderer that needs no browser. It lays out what decks mostly consist of:
 // text, lists, tables, code, images, blocks with places of their own and backgrounds, in
-// the Go fonts. Drawings in SVG, formulas and scripts other than Latin, Greek and Cyrillic
-// are beyond it.
+// the Go fonts. Drawings in SVG and formulas are beyond it, which the file's warnings say; so are
+// scripts other than Latin, Greek and Cyrillic.
 type Embedded struct{}
 
 // EmbeddedName says in a file which renderer made it.
@@ -33,6 +33,7 @@ func (Embedded) PDF(ctx context.Context, d *Deck, o Options) (data []byte, err e
 	data, err = f.render()
 	if err == nil {
 		data, err = finish(data, d, EmbeddedName, f.slideCount)
+		d.notes = append(d.notes, f.undrawn()...)
 	}
 	if err != nil {
 		return nil, timeout(ctx, err)
@@ -47,6 +48,7 @@ func (Embedded) PDF(ctx context.Context, d *Deck, o Options) (data []byte, err e
 type document struct {
 	ctx           context.Context //nolint:containedctx // bounds all of its work
 	deck          *Deck
+	root          *html.Node // of the slides
 	options       Options
 	pdf           *fpdf.Fpdf
 	layout        *layout
@@ -93,7 +95,7 @@ func (f *document) render() ([]byte, error) {
 	if n := pages(slides, f.options); n > maxPages {
 		return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
 	}
-	f.slideCount = len(slides)
+	f.root, f.slideCount = root, len(slides)
 	frame(root)
 	f.prepare(root)
 	for i := range slides {

@@ -121,16 +121,23 @@ func (d *Deck) config(o *Options) config {
 	return c
 }
 
-// plugin is a part of the framework that only decks need that hold one of its marks.
+// plugin is a part of the framework that only some decks need.
 type plugin struct {
-	marks                  []string
-	script, script2, style string
+	needed  func(html string) bool
+	scripts []string
+	style   string
 }
 
 var plugins = []plugin{
-	{marks: []string{"data-markdown"}, script: theme.Markdown},
-	{marks: []string{"<pre", "data-markdown"}, script: theme.Highlight, style: theme.HighlightCSS},
-	{marks: []string{`\(`, `\[`, "$$", `data-block-type=math`, `data-block-type="math`, `data-block-type='math`}, script: theme.Katex, script2: theme.KatexAuto},
+	{needed: hasAny("data-markdown"), scripts: []string{theme.Markdown}},
+	{needed: hasAny("<pre", "data-markdown"), scripts: []string{theme.Highlight}, style: theme.HighlightCSS},
+	{needed: theme.HasFormulas, scripts: []string{theme.Katex, theme.KatexAuto}},
+}
+
+func hasAny(marks ...string) func(string) bool {
+	return func(html string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(html, mark) })
+	}
 }
 
 // lastNotes has no empty page follow speaker notes at the end.
@@ -174,17 +181,25 @@ func (p *webPage) framework(html string) (styles, scripts []string, err error) {
 	scripts = []string{"reveal/" + theme.Reveal}
 	names := []string{theme.ResetCSS, theme.RevealCSS, theme.Reveal, "licenses/reveal.js.txt"}
 	for _, plug := range plugins {
-		if !slices.ContainsFunc(plug.marks, func(mark string) bool { return strings.Contains(html, mark) }) {
+		if !plug.needed(html) {
 			continue
 		}
-		for _, script := range []string{plug.script, plug.script2} {
-			if script != "" {
-				scripts, names = append(scripts, "reveal/"+script), append(names, script)
-			}
+		for _, script := range plug.scripts {
+			scripts, names = append(scripts, "reveal/"+script), append(names, script)
 		}
 		if plug.style != "" {
 			styles, names = append(styles, "reveal/"+plug.style), append(names, plug.style)
 		}
+	}
+	if theme.HasFormulas(html) { // the sheet finds its faces in the folder of all fonts
+		files, err := theme.FormulaFiles()
+		if err == nil {
+			err = p.read("", files...)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		styles = append(styles, theme.KatexCSS)
 	}
 	return styles, scripts, p.read("reveal/", names...)
 }

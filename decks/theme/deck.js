@@ -2,16 +2,23 @@
 // pages, of an archive, and of a page that is printed.
 "use strict";
 const Deck = (() => {
-  // Formulas become MathML, which browsers draw and read aloud by themselves.
+  // Formulas are drawn with faces of their own, so that they look the same everywhere; MathML beside them is read aloud.
   const formulas = (root) => {
     if (!window.katex) return;
-    const options = { output: "mathml", throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 };
+    const options = { output: "htmlAndMathml", throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 };
     for (const block of root.querySelectorAll('[data-block-type="math"]')) {
       const input = block.querySelector(".math-input");
       if (!input) continue;
       let out = block.querySelector(".math-output");
       if (!out) input.after((out = Object.assign(document.createElement("div"), { className: "math-output" })));
       window.katex.render(input.textContent.replace(/^\s*(\\\[|\$\$)|(\\\]|\$\$)\s*$/g, ""), out, { ...options, displayMode: true });
+    }
+    for (const script of root.querySelectorAll('script[type^="math/tex" i]')) {
+      const displayMode = /;\s*mode\s*=\s*display/i.test(script.type);
+      const out = document.createElement(displayMode ? "div" : "span");
+      out.className = "math-output";
+      script.replaceWith(out);
+      window.katex.render(script.textContent, out, { ...options, displayMode });
     }
     window.renderMathInElement?.(root, {
       ...options,
@@ -21,7 +28,7 @@ const Deck = (() => {
         { left: "\\[", right: "\\]", display: true },
       ],
       ignoredTags: ["script", "noscript", "style", "textarea", "pre", "code", "math"],
-      ignoredClasses: ["math-input", "math-output"],
+      ignoredClasses: ["math-input", "math-output", "katex"],
     });
   };
 

@@ -38,8 +38,9 @@ const (
 	Markdown     = "markdown.js"
 	Highlight    = "highlight.js"
 	HighlightCSS = "highlight.css"
-	Katex        = "katex.js"      // writes formulas as MathML when asked to: no fonts, no style sheet
+	Katex        = "katex.js"
 	KatexAuto    = "katex-auto.js" // finds formulas in text
+	KatexCSS     = "katex.css"     // reads its faces from fonts/ beside it
 )
 
 // Files returns the built-in files. A program compiled without npm's packages has none.

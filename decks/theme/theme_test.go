@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,6 +50,20 @@ func TestFilesAreThere(t *testing.T) {
 		t.Fatalf("%v (make test builds it in)", err)
 	}
 	names := []string{theme.Reveal, theme.RevealCSS, theme.ResetCSS, theme.Markdown, theme.Highlight, theme.HighlightCSS, theme.Katex, theme.KatexAuto}
+	formulas, err := theme.FormulaFiles()
+	if err != nil || len(formulas) < 20 {
+		t.Errorf("files of formulas: %q, %v", formulas, err)
+	}
+	sheet, err := fs.ReadFile(files, theme.KatexCSS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`url\(([^)]*)\)`).FindAllSubmatch(sheet, -1) {
+		if !slices.Contains(formulas, string(m[1])) {
+			t.Errorf("the style sheet of formulas reads %s, which is not built in", m[1])
+		}
+	}
+	names = append(names, formulas...)
 	for _, f := range theme.Fonts {
 		css := theme.CSS("", f.Name, "/base/")
 		for _, name := range theme.FontFiles(f.Name) {

@@ -71,14 +71,10 @@ func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
 		Theme: ThemeFile(d.Color, d.Font), Config: string(text),
 		Markdown: sent || strings.Contains(d.HTML, "data-markdown"),
 		Code:     sent || strings.Contains(d.HTML, "<code"),
-		Math:     sent || hasMath(d.HTML),
+		Math:     sent || theme.HasFormulas(d.HTML),
 		Rail:     o.Frame == Rail,
 	}}
 	return v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", o))
-}
-
-func hasMath(html string) bool {
-	return strings.Contains(html, "$$") || strings.Contains(html, `\(`) || strings.Contains(html, `\[`) || strings.Contains(html, `data-block-type="math"`)
 }
 
 // ThemeFile is the name of a theme's style sheet among the built-in files.

@@ -19,6 +19,7 @@ const files = {
   "katex/dist/contrib/auto-render.min.js": "katex-auto.js",
   "katex/LICENSE": "licenses/katex.txt",
 };
+const faces = path.join(from, "katex/dist/fonts");
 
 function copy(source, target) {
   const out = path.join(to, target);
@@ -30,6 +31,10 @@ for (const name of fs.readdirSync(to)) {
   if (name !== ".gitignore") fs.rmSync(path.join(to, name), { recursive: true });
 }
 for (const [source, target] of Object.entries(files)) copy(path.join(from, source), target);
+// Every browser that runs the scripts reads woff2: the other forms of the faces stay behind.
+for (const name of fs.readdirSync(faces)) if (name.endsWith(".woff2")) copy(path.join(faces, name), `fonts/${name}`);
+const sheet = fs.readFileSync(path.join(from, "katex/dist/katex.min.css"), "utf8");
+fs.writeFileSync(path.join(to, "katex.css"), sheet.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("[a-z]+"\)/g, ""));
 for (const family of fs.readdirSync(path.join(from, "@fontsource"))) {
   const folder = path.join(from, "@fontsource", family);
   copy(path.join(folder, "LICENSE"), `licenses/${family}.txt`);
