@@ -70,7 +70,7 @@ var imports = map[string][]string{
 	"engine/listener":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},
 	"engine/schedule":                {"engine", "engine/library", "storage", "storage/outbox"},
 	"engine/waiting":                 {"engine", "storage", "storage/outbox"},
-	"engine/mail":                    {"storage", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
+	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
 	"engine/markdown":                {},
 	"engine/openapi":                 {},
 	"engine/sheet":                   {},

@@ -44,10 +44,11 @@ func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
 		return err
 	}
 	_, err = mail.Send(c.Tx, mail.Mail{
-		To:      []string{"user:" + l.Owner},
-		Subject: fmt.Sprintf("%q was opened through a share link", d.Title()),
-		Text: fmt.Sprintf("Your deck %q was viewed for the first time through the share link %q, on %s.\n\n%s\n",
-			d.Title(), l.Name, c.Now.Format(time.RFC1123), deck.View{Base: base}.Address(l.Owner, d)),
+		To:       []string{"user:" + l.Owner},
+		Template: "share_link.first_viewed",
+		Data: map[string]any{
+			"title": d.Title(), "name": l.Name, "time": c.Now.Format(time.RFC1123), "url": deck.View{Base: base}.Address(l.Owner, d),
+		},
 		Doc: d.ID(),
 	})
 	return err

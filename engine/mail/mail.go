@@ -121,7 +121,7 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 	if err := json.Unmarshal(j.Data, &m); err != nil {
 		return &outbox.GaveUp{Err: fault.Invalid.Errorf("mail: %w", err)}
 	}
-	msg, err := s.message(&m, j)
+	msg, err := s.message(ctx, &m, j)
 	if err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
@@ -144,9 +144,9 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 }
 
 // message builds what is sent.
-func (s *Sender) message(m *Mail, j outbox.Job) (*gomail.Msg, error) {
+func (s *Sender) message(ctx context.Context, m *Mail, j outbox.Job) (*gomail.Msg, error) {
 	if m.Template != "" {
-		if err := s.Templates.fill(m, s.Base); err != nil {
+		if err := s.Templates.fill(ctx, m, s.Base); err != nil {
 			return nil, err
 		}
 	}

@@ -3,7 +3,11 @@ package mail_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"maps"
+	"mime/quotedprintable"
+	netmail "net/mail"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -88,8 +92,8 @@ func (w *world) run(until func() bool) {
 
 func TestSend(t *testing.T) {
 	w := newWorld(t, fstest.MapFS{
-		"hello.txt":  {Data: []byte("Subject: Hello\t{{.name}}\nDear {{.name}}, see {{.base}}/x {{.nothing}}\n")},
-		"hello.html": {Data: []byte("<p>Dear {{.name}}</p>")},
+		"hello.ftl":  {Data: []byte("Subject: Hello\t${name}\n\nDear ${name}, see ${base}/x ${nothing!}\n")},
+		"hello.ftlh": {Data: []byte("<p>Dear ${name}</p>")},
 	})
 	file := textFile("a.txt", "content of the file")
 	sent, err := w.enqueue(mail.Mail{
@@ -208,14 +212,22 @@ func TestTemplates(t *testing.T) {
 	if d := mail.Defaults(); !d.Has("document") || !d.Has("permission") || d.Has("nope") {
 		t.Error("default templates")
 	}
-	_, err := mail.LoadTemplates(fstest.MapFS{"bad.txt": {Data: []byte("one\n{{.x")}})
-	if err == nil || !strings.Contains(err.Error(), "bad.txt:2") {
-		t.Errorf("got %v", err)
+	for file, c := range map[string]struct{ text, want string }{
+		"bad.ftl":   {"Subject: one\n\n${x", "bad.ftl:3"},
+		"sub.ftl":   {"Subject: ${x", "sub.ftl:1:13"},
+		"page.ftlh": {"<p>\n</#if>", "page.ftlh:2:1"},
+		"old.txt":   {"Subject: {{.title}}", "mail/old.txt: templates of mail are written in FTL: ${title} in place of {{.title}}, in a file old.ftl"},
+		"old.html":  {"{{.title}}", "in a file old.ftlh"},
+	} {
+		_, err := mail.LoadTemplates(fstest.MapFS{file: {Data: []byte(c.text)}})
+		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v", file, err)
+		}
 	}
-	w := newWorld(t, fstest.MapFS{"long.txt": {Data: []byte(`{{range $i := 10000000}}0123456789{{end}}`)}})
-	for _, name := range []string{"long", "nope"} {
+	w := newWorld(t, fstest.MapFS{"long.ftl": {Data: []byte(`<#list 1..10000000 as i>0123456789</#list>`)}, "lacks.ftl": {Data: []byte("${missing}")}})
+	for _, name := range []string{"long", "lacks", "nope"} {
 		var gave *outbox.GaveUp
-		err = w.send.Job(t.Context(), outbox.Job{ID: "1", Data: []byte(`{"to":["a@example.org"],"template":"` + name + `"}`)})
+		err := w.send.Job(t.Context(), outbox.Job{ID: "1", Data: []byte(`{"to":["a@example.org"],"template":"` + name + `"}`)})
 		if !errors.As(err, &gave) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -232,6 +244,73 @@ func TestConfig(t *testing.T) {
 
 func textFile(name, content string) *storage.Blob {
 	return blob.FromBytes(name, "text/plain", []byte(content))
+}
+
+// TestDefaults fills in each template that every server has, with all that it may be given and with only what it always is.
+func TestDefaults(t *testing.T) {
+	all := map[string]any{"user": "ada", "title": "A & B", "path": "/a", "id": "7", "event": "documentModified"}
+	for name, c := range map[string]struct {
+		data        map[string]any
+		least, most string
+	}{
+		"document": {
+			map[string]any{"notification": "Modification", "comment": "again"},
+			"Subject: A & B: documentModified\n\nada: documentModified\n\nA & B\n/a\nhttps://example.org/ui/#!/doc/7\n",
+			"Subject: A & B: documentModified\n\nada: documentModified (again)\n\nA & B\n/a\nhttps://example.org/ui/#!/doc/7\n\nYou receive this message because you subscribed to \"Modification\" here or in a folder above.\n",
+		},
+		"permission": {
+			map[string]any{"begin": "2026-01-01", "end": "2026-02-01", "comment": "for now"},
+			"Subject: ada gave you a permission on A & B\n\nada gave you the permission Read on\n\nA & B\n/a\nhttps://example.org/ui/#!/doc/7\n",
+			"Subject: ada gave you a permission on A & B\n\nada gave you the permission Read on\n\nA & B\n/a\nhttps://example.org/ui/#!/doc/7\n\nFrom: 2026-01-01\nUntil: 2026-02-01\n\nfor now\n",
+		},
+		"routingTaskAssigned": {
+			map[string]any{"task": "Approve", "due": "2026-01-01"},
+			"Subject: A task for you: A & B\n\nada has given you a task.\n\nA & B\n/a\n\nhttps://example.org/ui/tasks#t1\n",
+			"Subject: A task for you: A & B\n\nada has given you a task: Approve.\n\nA & B\n/a\n\nhttps://example.org/ui/tasks#t1\n\nDue: 2026-01-01\n",
+		},
+		"invitation": {
+			map[string]any{"comment": "Come in."},
+			"Subject: ada invites you\n\nada invites you to become the user Bob.\n\nChoose a password until Monday:\nhttps://example.org/a\n",
+			"Subject: ada invites you\n\nada invites you to become the user Bob.\n\nCome in.\n\nChoose a password until Monday:\nhttps://example.org/a\n",
+		},
+		"share_link.first_viewed": {
+			map[string]any{"name": "for you"},
+			"Subject: \"A & B\" was opened through a share link\n\nYour deck \"A & B\" was viewed for the first time through the share link \"\", on Monday.\n\nhttps://example.org/s\n",
+			"Subject: \"A & B\" was opened through a share link\n\nYour deck \"A & B\" was viewed for the first time through the share link \"for you\", on Monday.\n\nhttps://example.org/s\n",
+		},
+	} {
+		least := maps.Clone(all)
+		maps.Copy(least, map[string]map[string]any{
+			"permission": {"permission": "Read"}, "routingTaskAssigned": {"taskId": "t1"}, "invitation": {"name": "Bob", "until": "Monday"},
+			"share_link.first_viewed": {"time": "Monday", "url": "https://example.org/s"},
+		}[name])
+		most := maps.Clone(least)
+		maps.Copy(most, c.data)
+		for want, data := range map[string]map[string]any{c.least: least, c.most: most} {
+			if got := filled(t, name, data); got != want {
+				t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+			}
+		}
+	}
+}
+
+// filled is the subject and the text of a message that is sent with a default template.
+func filled(t *testing.T, name string, data map[string]any) string {
+	t.Helper()
+	w := newWorld(t, nil)
+	if _, err := w.enqueue(mail.Mail{To: []string{"a@example.org"}, Template: name, Data: data}); err != nil {
+		t.Fatal(err)
+	}
+	w.run(func() bool { return len(w.sink.Messages()) == 1 })
+	m, err := netmail.ReadMessage(strings.NewReader(w.sink.Messages()[0].Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Subject: " + m.Header.Get("Subject") + "\n\n" + strings.TrimRight(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n") + "\n"
 }
 
 // TestNotify tells those who subscribed to a folder what happens below it, if they may read it, and not who did it.

@@ -1,19 +1,17 @@
 package mail
 
 import (
+	"context"
 	"embed"
 	"errors"
-	"fmt"
-	htmltemplate "html/template"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
-	texttemplate "text/template"
 	"unicode"
 
+	"catena/engine/template"
 	"catena/storage/declare"
 	"catena/storage/fault"
 )
@@ -21,48 +19,34 @@ import (
 //go:embed defaults
 var defaults embed.FS
 
-// Bounds of templates.
-const (
-	maxTemplate = 256 << 10 // bytes of a file
-	maxMessage  = 1 << 20   // bytes that a template makes
-)
+// limits bound a template of mail: no caller waits for it, but the outbox does.
+var limits = template.Limits{Source: 256 << 10, Depth: 64, Steps: 1_000_000, Output: 1 << 20}
 
-// Templates are the texts of messages by name. A template is one file or two, NAME.txt and NAME.html;
-// the first line of NAME.txt, "Subject: …", is the subject.
+// Templates are the texts of messages by name. A template is one file or two: NAME.ftl makes the text, and NAME.ftlh the
+// HTML, in which values are escaped. The first line of NAME.ftl, "Subject: …", is the subject.
 type Templates struct {
-	texts map[string]*texttemplate.Template
-	pages map[string]*htmltemplate.Template
-	subs  map[string]*texttemplate.Template
+	texts, pages, subjects map[string]*template.Template
 }
 
 // Defaults are the templates that every server has.
 func Defaults() *Templates {
-	sub, err := fs.Sub(defaults, "defaults")
-	if err == nil {
-		var t *Templates
-		if t, err = load(sub); err == nil {
-			return t
-		}
+	t, err := load(declare.Folder(defaults, "defaults"))
+	if err != nil {
+		panic(err) // the tests load them
 	}
-	panic(err) // the tests load them
+	return t
 }
 
 // LoadTemplates reads the templates of a folder over the defaults. A folder that is not there has none.
 func LoadTemplates(dir fs.FS) (*Templates, error) {
-	sub, err := fs.Sub(defaults, "defaults")
-	if err != nil {
-		return nil, err
-	}
-	return load(sub, dir)
+	return load(declare.Folder(defaults, "defaults"), dir)
 }
 
 // Has reports whether there is a template of a name.
 func (t *Templates) Has(name string) bool { return t.texts[name] != nil || t.pages[name] != nil }
 
 func load(layers ...fs.FS) (*Templates, error) {
-	t := &Templates{
-		texts: map[string]*texttemplate.Template{}, pages: map[string]*htmltemplate.Template{}, subs: map[string]*texttemplate.Template{},
-	}
+	t := &Templates{texts: map[string]*template.Template{}, pages: map[string]*template.Template{}, subjects: map[string]*template.Template{}}
 	var errs []error
 	for _, dir := range layers {
 		entries, err := fs.ReadDir(dir, ".")
@@ -73,98 +57,87 @@ func load(layers ...fs.FS) (*Templates, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			ext := path.Ext(e.Name())
-			if e.IsDir() || ext != ".txt" && ext != ".html" {
-				continue
+			if !e.IsDir() {
+				errs = append(errs, t.add(dir, e.Name()))
 			}
-			source, err := readBounded(dir, e.Name())
-			if err == nil {
-				err = t.add(e.Name(), ext, source)
-			}
-			errs = append(errs, err)
 		}
 	}
 	return t, errors.Join(errs...)
 }
 
-func readBounded(dir fs.FS, name string) (string, error) {
-	b, err := declare.ReadFile(dir, name)
-	if err != nil {
-		return "", fault.Wrap(err, "%s", name)
-	}
-	if len(b) > maxTemplate {
-		return "", fmt.Errorf("%s: longer than %d bytes", name, maxTemplate)
-	}
-	return string(b), nil
-}
-
-// add parses a file; errors of the templates name it with the line.
-func (t *Templates) add(file, ext, source string) (err error) {
+// add reads a file; errors name it with line and column. Files with the endings of the templates of before, which had another
+// language, are refused, since messages without them would be others than somebody wrote.
+func (t *Templates) add(dir fs.FS, file string) error {
+	ext := path.Ext(file)
 	name := strings.TrimSuffix(file, ext)
-	if ext == ".html" {
-		t.pages[name], err = htmltemplate.New(file).Option("missingkey=zero").Parse(source)
+	switch ext {
+	case ".ftl", ".ftlh":
+	case ".txt", ".html":
+		return fault.Invalid.Errorf("mail/%s: templates of mail are written in FTL: ${title} in place of {{.title}}, in a file %s", file, name+map[string]string{".txt": ".ftl", ".html": ".ftlh"}[ext])
+	default:
+		return nil
+	}
+	b, err := declare.ReadFile(dir, file)
+	if err != nil {
+		return fault.Wrap(err, "mail/%s", file)
+	}
+	source := string(b)
+	if ext == ".ftlh" {
+		t.pages[name], err = template.Parse("ftlh", file, source, limits)
 		return err
 	}
-	if first, rest, _ := strings.Cut(source, "\n"); strings.HasPrefix(first, "Subject:") {
-		subject := strings.TrimSpace(strings.TrimPrefix(first, "Subject:"))
-		if t.subs[name], err = texttemplate.New(file).Option("missingkey=zero").Parse(subject); err != nil {
+	if first, rest, _ := strings.Cut(source, "\n"); strings.HasPrefix(first, subjectPrefix) {
+		if t.subjects[name], err = template.Parse("ftl", file, first, limits); err != nil {
 			return err
 		}
-		source = strings.TrimPrefix(rest, "\n")
+		source = "\n" + rest // the lines keep their numbers
+	} else {
+		delete(t.subjects, name) // that of a default
 	}
-	t.texts[name], err = texttemplate.New(file).Option("missingkey=zero").Parse(source)
+	t.texts[name], err = template.Parse("ftl", file, source, limits)
 	return err
 }
+
+// subjectPrefix begins the first line of a template that has a subject.
+const subjectPrefix = "Subject:"
 
 // Missing is the error of a template that there is not, with the one that was probably meant.
 func (t *Templates) Missing(name string) *fault.Error {
 	return fault.NotFound.Errorf("mail: unknown template %q%s", name, fault.Perhaps(name, maps.Keys(t.texts)))
 }
 
-// fill makes the text of a message from its template and its data.
-func (t *Templates) fill(m *Mail, base string) error {
+// fill makes the text of a message from its template and its data. Members of the data that are null are missing values.
+func (t *Templates) fill(ctx context.Context, m *Mail, base string) error {
 	if !t.Has(m.Template) {
 		return t.Missing(m.Template)
 	}
-	data := map[string]any{"base": base}
-	for k, v := range m.Data {
-		data[k] = v
+	data := maps.Clone(m.Data)
+	if data == nil {
+		data = map[string]any{}
 	}
-	var err error
-	if sub := t.subs[m.Template]; sub != nil && m.Subject == "" {
-		if m.Subject, err = render(sub.Execute, data); err != nil {
+	if data["base"] == nil {
+		data["base"] = base
+	}
+	render := func(into *string, from *template.Template) (err error) {
+		if from == nil {
+			return nil
+		}
+		if *into, err = from.Render(data, limits, func(int) error { return ctx.Err() }); err != nil {
+			return fault.Wrap(err, "mail")
+		}
+		return nil
+	}
+	if m.Subject == "" {
+		if err := render(&m.Subject, t.subjects[m.Template]); err != nil {
 			return err
 		}
-		m.Subject = oneLine(m.Subject)
+		m.Subject = oneLine(strings.TrimPrefix(m.Subject, subjectPrefix))
 	}
-	if text := t.texts[m.Template]; text != nil {
-		if m.Text, err = render(text.Execute, data); err != nil {
-			return err
-		}
+	if err := render(&m.Text, t.texts[m.Template]); err != nil {
+		return err
 	}
-	if page := t.pages[m.Template]; page != nil {
-		m.HTML, err = render(page.Execute, data)
-	}
-	return err
-}
-
-// render runs a template until it has made too much.
-func render(execute func(io.Writer, any) error, data any) (string, error) {
-	var b bounded
-	if err := execute(&b, data); err != nil {
-		return "", fault.Invalid.Errorf("mail: %w", err)
-	}
-	return strings.ReplaceAll(b.String(), "<no value>", ""), nil
-}
-
-type bounded struct{ strings.Builder }
-
-// Write adds to the text unless it gets too long.
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxMessage {
-		return 0, fault.Limit.Errorf("more than %d bytes", maxMessage)
-	}
-	return b.Builder.Write(p)
+	m.Text = strings.TrimLeft(m.Text, "\n")
+	return render(&m.HTML, t.pages[m.Template])
 }
 
 // oneLine makes a text fit for a header: line ends and other control characters become spaces.

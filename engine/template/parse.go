@@ -18,10 +18,10 @@ type piece struct {
 }
 
 // parseTags reads FTL.
-func parseTags(t *Template, source string, l Limits) error {
+func parseTags(t *Template, source, format string, l Limits) error {
 	source = strings.TrimPrefix(source, "\ufeff")
 	t.source = source
-	p := &parser{lexer: lexer{text: source}, t: t, limits: l, strips: true}
+	p := &parser{lexer: lexer{text: source}, t: t, limits: l, strips: true, declared: format, format: format}
 	if strings.HasPrefix(strings.TrimSpace(source), "[#") {
 		return pos(0).fail("tags in square brackets are not supported: write <#…>")
 	}

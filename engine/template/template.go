@@ -44,7 +44,7 @@ type Template struct {
 	macros map[string]*macro
 }
 
-// Parse reads a template of a language, ftl or mvel. Its name is for errors, which are of kind Invalid, or Limit, and
+// Parse reads a template of a language: ftl, ftlh, which is FTL that escapes values for HTML, or mvel. Its name is for errors, which are of kind Invalid, or Limit, and
 // say the line and the column.
 func Parse(language, name, source string, l Limits) (*Template, error) {
 	t := &Template{Name: name, source: source, noted: map[string]bool{}, macros: map[string]*macro{}}
@@ -52,10 +52,13 @@ func Parse(language, name, source string, l Limits) (*Template, error) {
 		return nil, fault.Limit.Errorf("template %s: longer than %d bytes", name, l.Source).WithCode(fault.CodeExpression)
 	}
 	var err error
-	if language == "mvel" {
+	switch language {
+	case "mvel":
 		err = parseMarked(t, source, l)
-	} else {
-		err = parseTags(t, source, l)
+	case "ftlh":
+		err = parseTags(t, source, "html", l)
+	default:
+		err = parseTags(t, source, "", l)
 	}
 	if err != nil {
 		return nil, t.located(err)
