@@ -359,23 +359,29 @@ func GroupsOf(t *storage.Tx, group string) ([]string, error) {
 	return inside(t).Members(layout.Supergroup, group)
 }
 
-// setMembers writes both sides of a membership where old and new differ.
+// setMembers writes both sides of a membership where old and new differ. The lists come from callers and may be long.
 func setMembers(t *storage.Tx, of string, old, new []string, kind, back byte) error {
-	for _, name := range old {
-		if !slices.Contains(new, name) {
-			if err := cmp.Or(inside(t).KV().Delete(layout.MemberKey(kind, of, name)), inside(t).KV().Delete(layout.MemberKey(back, name, of)), inside(t).FeedMembers(of, name, kind)); err != nil {
+	change := func(names, others []string, write func(key []byte) error) error {
+		done := map[string]bool{"": true} // no name is empty
+		for _, name := range others {
+			done[name] = true
+		}
+		for _, name := range names {
+			if done[name] {
+				continue
+			}
+			done[name] = true
+			err := cmp.Or(t.Context().Err(), write(layout.MemberKey(kind, of, name)), write(layout.MemberKey(back, name, of)), inside(t).FeedMembers(of, name, kind))
+			if err != nil {
 				return err
 			}
 		}
+		return nil
 	}
-	for _, name := range new {
-		if !slices.Contains(old, name) {
-			if err := cmp.Or(inside(t).KV().Set(layout.MemberKey(kind, of, name), nil), inside(t).KV().Set(layout.MemberKey(back, name, of), nil), inside(t).FeedMembers(of, name, kind)); err != nil {
-				return err
-			}
-		}
+	if err := change(old, new, inside(t).KV().Delete); err != nil {
+		return err
 	}
-	return nil
+	return change(new, old, func(key []byte) error { return inside(t).KV().Set(key, nil) })
 }
 
 // userCategory is that of events about users and groups.
