@@ -1,13 +1,13 @@
 package main
 
 import (
+	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"catena/engine"
 )
 
 // TestIndexCrash kills the server again and again while it writes a new index: no half of an index is ever used, nothing is
@@ -29,23 +29,19 @@ func TestIndexCrash(t *testing.T) {
 		}
 	}
 	declare(itemTypes)
-	a, err := (&global{data: data, logLevel: "error", logFormat: "text"}).openWith(t.Context(), openOptions{adminPassword: adminPassword})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := startServer(t, data)
 	for from := 0; from < items; from += 500 {
 		records := make([]any, 500)
 		for i := range records {
 			records[i] = itemRecord(from + i)
 		}
-		params := map[string]any{"records": records, "into": "/default-domain/workspaces", "type": "Item"}
-		if _, err := a.engine.Run(t.Context(), engine.Call{Op: "Bulk.Load", As: a.repo.System(), Params: params}); err != nil {
+		body, err := json.Marshal(map[string]any{"params": map[string]any{"records": records, "into": "/default-domain/workspaces", "type": "Item"}})
+		if err != nil {
 			t.Fatal(err)
 		}
+		p.want(t, http.StatusOK, "Administrator", "POST", "/api/v1/automation/Bulk.Load", string(body))
 	}
-	if err := a.close(); err != nil {
-		t.Fatal(err)
-	}
+	p.stop(t)
 	declare(strings.Replace(itemTypes, "schemas: [item]}", "schemas: [item], indexes: [[item:status, item:rank desc]]}", 1))
 	used := func(p *process) bool {
 		t.Helper()
@@ -56,8 +52,7 @@ func TestIndexCrash(t *testing.T) {
 		return strings.Contains(plan, " of type Item")
 	}
 	during := 0
-	kills := killCount(t, 2)
-	for i := range kills {
+	for i := range killCount(t, 2) {
 		p := startServer(t, data)
 		time.Sleep(firstSweep + time.Duration(i%8)*150*time.Millisecond)
 		if !used(p) {
@@ -65,20 +60,16 @@ func TestIndexCrash(t *testing.T) {
 		}
 		p.kill()
 	}
-	if code, out, errs := line(t, "--data", data, "verify"); code != 0 {
-		t.Fatalf("after %d kills: %s%s", kills, out, errs)
-	}
+	verifyStore(t, data)
 	if during == 0 {
 		t.Error("the index was complete before any kill")
 	}
-	p := startServer(t, data)
+	p = startServer(t, data)
 	for deadline := time.Now().Add(time.Minute); !used(p); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the index is not completed")
 		}
 	}
 	p.stop(t)
-	if code, out, errs := line(t, "--data", data, "verify"); code != 0 {
-		t.Errorf("at the end: %s%s", out, errs)
-	}
+	verifyStore(t, data)
 }
