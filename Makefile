@@ -71,7 +71,7 @@ fuzz: ## every fuzz target for a little while
 	  done; done
 
 fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 2,000 stalled clients, every attack at every entry point, the largest decks printed by the browser, every operation canceled
-	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run "TablesFail|OlderFiles" ./storage/badger
+	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run "OperationFails|TablesFail|OlderFiles" ./storage/badger
 	CATENA_SEEDS=20000 $(GO) test -count=1 -timeout 4h -run 'Simulation|Badger' ./cmd/simulation
 	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run 'TestCrash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run '(Outbox|Waiting)Crash$$' -v ./cmd/catena
@@ -79,7 +79,7 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 2,000
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins' -v ./decks/html ./storage ./rest
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run Cancel ./ops
-	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run LargePrinted -v ./decks/export
+	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run 'Large(Printed)?$$' -v ./decks/export
 
 SOAK ?= 1h
 soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk level off; chart in bin/soak

@@ -20,7 +20,8 @@ type contract struct {
 	t        *testing.T
 	doc      map[string]any
 	compiler *jsonschema.Compiler
-	used     int // schemas that an answer was checked with
+	used     int             // schemas that an answer was checked with
+	forms    []describedPath // made when first asked for
 }
 
 func readContract(t *testing.T, s *resttest.Server, path string) *contract {

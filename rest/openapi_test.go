@@ -21,29 +21,46 @@ func (c *contract) described() (all []string) {
 	return all
 }
 
-// varied are the parts of a described path that vary, with what else they may hold.
-var varied = regexp.MustCompile(`\\\{(\w+)\\\}`)
+// varied are the parts of a described path that vary.
+var varied = regexp.MustCompile(`\{\w+\}`)
+
+// describedPath is a path of the description: what requests of it look like, and how many of its bytes do not vary.
+type describedPath struct {
+	method, path string
+	form         *regexp.Regexp
+	fixed        int
+}
+
+// paths are the described paths. They are made once: a hundred thousand expressions would be compiled otherwise.
+func (c *contract) paths() []describedPath {
+	if c.forms != nil {
+		return c.forms
+	}
+	for _, d := range c.described() {
+		method, path, _ := strings.Cut(d, " ")
+		pattern, at := "", 0
+		for _, part := range varied.FindAllStringIndex(path, -1) {
+			form := "[^/]+"
+			switch path[part[0]+1 : part[1]-1] {
+			case "doc", "tail", "xpath", "adapter":
+				form = ".+"
+			}
+			pattern += regexp.QuoteMeta(path[at:part[0]]) + form
+			at = part[1]
+		}
+		form := regexp.MustCompile("^" + pattern + regexp.QuoteMeta(path[at:]) + "/?$")
+		c.forms = append(c.forms, describedPath{method, path, form, len(varied.ReplaceAllString(path, ""))})
+	}
+	return c.forms
+}
 
 // of finds the described path that a request is of: the one that says most of it.
 func (c *contract) of(method, path string) string {
 	path, _, _ = strings.Cut(strings.TrimPrefix(path, "/nuxeo"), "?")
 	best, most := "", -1
-	for _, d := range c.described() {
-		m, p, _ := strings.Cut(d, " ")
-		if m != method {
-			continue
-		}
-		pattern := varied.ReplaceAllStringFunc(regexp.QuoteMeta(p), func(part string) string {
-			switch name := strings.Trim(part, `\{}`); name {
-			case "doc", "tail", "xpath", "adapter":
-				return ".+"
-			default:
-				return "[^/]+"
-			}
-		})
-		fixed := len(regexp.MustCompile(`\{\w+\}`).ReplaceAllString(p, ""))
-		if fixed > most && regexp.MustCompile("^"+pattern+"/?$").MatchString(path) {
-			best, most = p, fixed
+	for _, d := range c.paths() {
+		if d.method == method && d.fixed > most && d.form.MatchString(path) {
+			best, most = d.path, d.fixed
 		}
 	}
 	return best
@@ -68,7 +85,7 @@ func TestPlatformDescribed(t *testing.T) {
 		says := c.at("paths", path, strings.ToLower(method))
 		summary, _ := says["summary"].(string)
 		id, _ := says["operationId"].(string)
-		if parts := regexp.MustCompile(`\{\w+\}`).FindAllString(path, -1); id == "" || ids[id] != "" || len(parts) > 1 && slices.Contains(parts[1:], parts[0]) {
+		if parts := varied.FindAllString(path, -1); id == "" || ids[id] != "" || len(parts) > 1 && slices.Contains(parts[1:], parts[0]) {
 			t.Errorf("%s: identifier %q, also of %q; parts %q", d, id, ids[id], parts)
 		}
 		ids[id] = d

@@ -3,6 +3,7 @@ package badger
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestEveryOperationFails(t *testing.T) {
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for n := 1; n < 400; n += step(testing.Short(), n) {
+			for n := 1; n < 400; n += step(n) {
 				f.N = n
 				dir, to := filepath.Join(t.TempDir(), "store"), t.TempDir()
 				files := disktest.New(dir, uint64(n), disktest.Plan{Faults: []disktest.Fault{f}, Trace: func(k int, op disktest.Op, name string) {
@@ -105,12 +106,13 @@ func TestEveryOperationFails(t *testing.T) {
 	}
 }
 
-// step thins out the operations that are failed.
-func step(short bool, n int) int {
-	if short {
-		return 1 + n/4
+// step thins out the operations that are failed: each of the first dozen, in which a store is made, then ever fewer, or
+// each of the first two dozen with CATENA_CORPUS=all.
+func step(n int) int {
+	if os.Getenv("CATENA_CORPUS") == "all" {
+		return 1 + n/24
 	}
-	return 1 + n/24
+	return 1 + n/12
 }
 
 // TestFailedSync fails a sync or a write of each kind of file once: nothing is acknowledged from then on, though
