@@ -38,7 +38,13 @@ const (
 type contentLocation struct {
 	Owner   string `json:"owner,omitempty"`   // what the bucket knows the data directory by
 	Address string `json:"address,omitempty"` // of the bucket; "": content is in the folder
+	Left    string `json:"left,omitempty"`    // what the bucket was handed over to, together with all documents
 	Folder  string `json:"folder,omitempty"`  // what is in the file of the folder by which nodes know it
+}
+
+// left is why a store is refused whose bucket was handed over.
+func (p contentLocation) left() error {
+	return fmt.Errorf("everything was copied to %s, which has the content of files in %s now", p.Left, p.Address)
 }
 
 func locationIn(data string) (p contentLocation, err error) {
@@ -76,6 +82,9 @@ func (g *global) openBlobs(ctx context.Context, k keeper, cache int64, log *slog
 	p, err := k.read(ctx)
 	if err != nil {
 		return nil, p, err
+	}
+	if p.Left != "" {
+		return nil, p, usage{p.left()}
 	}
 	if g.shared() && p.Address == "" && (g.blobs == "" || g.isFolder()) {
 		return g.sharedFolder(ctx, k, p, log)

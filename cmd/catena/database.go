@@ -29,20 +29,7 @@ func (g *global) shared() bool { return g.store != "" }
 // openStore opens the store of the data directory, or the database that the settings name.
 func (g *global) openStore(ctx context.Context, a *app, o openOptions) error {
 	if g.shared() {
-		s, err := postgres.Open(ctx, g.store, postgres.Options{Log: a.log, Connections: o.connections})
-		if err != nil {
-			if fault.Is(err, fault.Invalid) {
-				err = usage{err}
-			}
-			return err
-		}
-		a.db, a.database = kv.New(s, kv.Options{Log: a.log, Observe: a.meters.observe}), s
-		a.clock = func() time.Time { return time.Now().Add(s.Skew()) }
-		a.fresh, err = isEmpty(ctx, a.db)
-		if err != nil {
-			err = errors.Join(err, a.db.Close())
-		}
-		return err
+		return g.openDatabase(ctx, a, o)
 	}
 	a.fresh = g.made() != nil
 	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: a.log})
@@ -54,6 +41,30 @@ func (g *global) openStore(ctx context.Context, a *app, o openOptions) error {
 	}
 	a.db = kv.New(store, kv.Options{Log: a.log, Observe: a.meters.observe})
 	return nil
+}
+
+// openDatabase opens the database of the settings. Unless it is opened for a copy, one that is not complete is refused.
+func (g *global) openDatabase(ctx context.Context, a *app, o openOptions) error {
+	s, err := postgres.Open(ctx, g.store, postgres.Options{Log: a.log, Connections: o.connections, Alone: o.alone})
+	if err != nil {
+		if fault.Is(err, fault.Invalid) {
+			err = usage{err}
+		}
+		return err
+	}
+	a.db, a.database = kv.New(s, kv.Options{Log: a.log, Observe: a.meters.observe}), s
+	a.clock = func() time.Time { return time.Now().Add(s.Skew()) }
+	a.fresh, err = isEmpty(ctx, a.db)
+	if err == nil && !o.alone && !a.fresh {
+		var part bool
+		if part, err = a.db.Copying(ctx); part {
+			err = usage{errors.New("the database has an interrupted copy of a data directory: continue it with the same catena copy, or drop the schema catena")}
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, a.db.Close())
+	}
+	return err
 }
 
 // isEmpty reports whether a store has no rows.

@@ -147,7 +147,7 @@ func newRoot(g *global) *cobra.Command {
 		{"Program the server", []*cobra.Command{chainCmd(g), scriptCmd(g), listenerCmd(g), scheduleCmd(g)}},
 		{"Manage users", []*cobra.Command{userCmd(g), groupCmd(g), teamCmd(g), keyCmd(g)}},
 		{"Watch a server", []*cobra.Command{runsCmd(g), traceCmd(g), jobCmd(g), nodesCmd(g)}},
-		{"Maintain data", []*cobra.Command{backupCmd(g), restoreCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},
+		{"Maintain data", []*cobra.Command{backupCmd(g), restoreCmd(g), copyCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},
 		{"Other commands", []*cobra.Command{versionCmd(g)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: purpose.title, Title: purpose.title + ":"})

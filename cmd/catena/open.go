@@ -107,6 +107,7 @@ type openOptions struct {
 	driveTests    bool   // the server is there for tests of the desktop client
 	exports       string // folder that operations may write files to; "": none
 	repositories  []string
+	alone         bool   // nobody else may use the database meanwhile
 	home          string // data directory that says where its content is; "": this one
 }
 

@@ -60,7 +60,7 @@ func (s *Store) pool(ctx context.Context, base *pgxpool.Config, size int) (*pgxp
 	config.MaxConns, config.MinConns = int32(size), 0
 	config.MaxConnIdleTime, config.MaxConnLifetime, config.MaxConnLifetimeJitter = 5*time.Minute, time.Hour, 5*time.Minute
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // the first read finds out
-	config.AfterConnect = ready
+	config.AfterConnect = s.ready
 	p, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fault.Invalid.Errorf("store: %w", err)
@@ -68,16 +68,20 @@ func (s *Store) pool(ctx context.Context, base *pgxpool.Config, size int) (*pgxp
 	return p, nil
 }
 
-// ready prepares the statements of a new connection and takes a slot for its commits.
-func ready(ctx context.Context, c *pgx.Conn) error {
+// ready prepares the statements of a new connection, takes a slot for its commits, and notes that the store is in use.
+func (s *Store) ready(ctx context.Context, c *pgx.Conn) error {
 	for name, sql := range statements {
 		if _, err := c.Prepare(ctx, name, sql); err != nil {
 			return err
 		}
 	}
 	var id int64
-	if err := c.QueryRow(ctx, "INSERT INTO slots (token) VALUES (0) RETURNING id").Scan(&id); err != nil {
+	var shared bool
+	if err := c.QueryRow(ctx, "INSERT INTO slots (token) VALUES (0) RETURNING id, $2 OR pg_try_advisory_lock_shared($1, hashtext(current_schema()))", using, s.own != nil).Scan(&id, &shared); err != nil {
 		return err
+	}
+	if !shared {
+		return errAlone
 	}
 	c.PgConn().CustomData()[slotKey] = &slot{id: id}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Connections int
 	// Schema is the schema of the tables, created if need be; "" is catena.
 	Schema string
+	// Alone has nobody else use the store while it is open: Open fails if somebody does.
+	Alone bool
 }
 
 const (
@@ -60,6 +63,9 @@ type Store struct {
 	version atomic.Uint64 // the number of the last snapshot
 	skew    atomic.Int64  // by how much the clock of the database is ahead, in nanoseconds
 
+	own    *pgx.Conn // holds the lock that keeps others out, nil if they need not be
+	ownUse sync.Mutex
+
 	stop    context.CancelFunc
 	running sync.WaitGroup // listener, notifier, and transactions that are being ended
 	gate    sync.RWMutex
@@ -88,6 +94,11 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	if err := s.prepare(ctx, config); err != nil {
 		return nil, err
 	}
+	if o.Alone {
+		if err := s.isolate(ctx, config.ConnConfig); err != nil {
+			return nil, err
+		}
+	}
 	if s.main, err = s.pool(ctx, config, o.Connections); err == nil {
 		s.spare, err = s.pool(ctx, config, reserve)
 	}
@@ -95,6 +106,7 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 		if s.main != nil {
 			s.main.Close()
 		}
+		s.disown()
 		return nil, err
 	}
 	working, stop := context.WithCancel(context.Background())
@@ -147,7 +159,18 @@ func (s *Store) Close() error {
 	s.running.Wait()
 	s.main.Close()
 	s.spare.Close()
+	s.disown()
 	return nil
+}
+
+// disown lets others use the store.
+func (s *Store) disown() {
+	if s.own == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	_ = s.own.Close(ctx)
 }
 
 var errClosed error = fault.Unavailable.Errorf("store: closed")
