@@ -126,16 +126,27 @@ func (c *soakClient) round(ctx context.Context, n int) error {
 
 // send makes a request and reads the whole answer.
 func (c *soakClient) send(ctx context.Context, method, path, body string, want ...int) error {
-	resp, err := admin(ctx, method, c.base+path, "application/json", strings.NewReader(body))
-	if err != nil {
-		return err
+	for {
+		resp, err := admin(ctx, method, c.base+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || slices.Contains(want, resp.StatusCode) {
+			return err
+		}
+		// A server that is busy with other work says when to ask again, and clients do.
+		seconds, failed := strconv.Atoi(resp.Header.Get("Retry-After"))
+		if resp.StatusCode != http.StatusServiceUnavailable || failed != nil {
+			return fmt.Errorf("%s %s: %s: %.200s", method, path, resp.Status, text)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(seconds) * time.Second):
+		}
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err == nil && !slices.Contains(want, resp.StatusCode) {
-		err = fmt.Errorf("%s %s: %s: %.200s", method, path, resp.Status, text)
-	}
-	return err
 }
 
 // upload gives the document a file.
