@@ -30,19 +30,31 @@ func (c *Config) addAutomation(s *server) {
 		Name: "describe_operation", Title: "Describe operation", Annotations: reads,
 		Description: "Returns the documentation of an operation with the JSON Schema of its parameters.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"Name of the operation, for example Document.Create."}},"required":["name"],"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{
+			"name":{"type":"string"},"aliases":{"type":"array","items":{"type":"string"}},"label":{"type":"string"},"category":{"type":"string"},
+			"description":{"type":"string"},"signature":{"type":"array","items":{"type":"string"},"description":"Types of input and output in turn."},
+			"effect":{"type":"string"},"params":{"type":"object","description":"JSON Schema of the parameters."}
+		},"required":["name","description","signature","effect","params"]}`),
 	}, false, c.describe)
 	s.add(&mcp.Tool{
 		Name: "run_operation", Title: "Run operation", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
-		Description: "Runs an operation or chain in one transaction and returns its result.",
+		Description: "Runs an operation or chain in one transaction and returns its result. Pages have 20 entries unless pageSize says otherwise.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
 			"operation":{"type":"string","description":"Name of the operation or chain."},
 			"input":{"description":"The input: a document's path or id, a list of them, an entity, or nothing."},
 			"params":{"type":"object","description":"Parameters by name."},
 			"context":{"type":"object","description":"Context variables by name."},
 			"properties":{"type":"array","items":{"type":"string"},"default":[],"description":"Properties of documents in the result, by xpath, for example dc:description. Without them, documents have uid, path, type, title and state; with *, everything."},
+			"maxTokens":{"type":"integer","minimum":500,"maximum":200000,"default":8000,"description":"About how many tokens the result may have. Of longer ones, only the first entries or the beginning of a text is shown."},
 			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."},
 			"repository":{"type":"string","default":"default","description":"Name of the repository it runs in."}
 		},"required":["operation"],"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{
+			"result":{"description":"The result: an entity, a list, a value, or null."},
+			"omitted":{"type":"string","description":"What was left out of a long result, and how to get it."},
+			"changes":{"type":"array","items":{"type":"object"},"description":"What a dry run would have changed."},
+			"dryRun":{"type":"boolean"}
+		},"required":["result"]}`),
 	}, true, c.runOperation)
 	s.add(&mcp.Tool{
 		Name: "search_operations", Title: "Search operations", Annotations: reads,
@@ -51,6 +63,13 @@ func (c *Config) addAutomation(s *server) {
 			"query":{"type":"string","default":"","description":"Words to search for; without words, all operations by name."},
 			"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"Maximum number of operations returned."}
 		},"additionalProperties":false}`),
+		OutputSchema: json.RawMessage(`{"type":"object","properties":{
+			"operations":{"type":"array","items":{"type":"object","properties":{
+				"name":{"type":"string"},"label":{"type":"string"},"category":{"type":"string"},"description":{"type":"string"},
+				"signature":{"type":"array","items":{"type":"string"}},"effect":{"type":"string"}
+			},"required":["name","label","description","signature","effect"]}},
+			"total":{"type":"integer","description":"How many match."}
+		},"required":["operations","total"]}`),
 	}, false, c.search)
 }
 
@@ -81,7 +100,7 @@ func structured(v any) *result {
 	if err != nil {
 		return failed(err)
 	}
-	return &result{texts: []string{string(body)}, structured: body}
+	return &result{texts: []string{string(body)}, summary: "The result is in the structured content.", structured: body}
 }
 
 // found is an operation as searches list it.
@@ -165,23 +184,37 @@ func (c *Config) checkParams(op string, raw json.RawMessage) error {
 	return d.CheckNames(given)
 }
 
-func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result {
-	var args struct {
-		Operation string                     `json:"operation"`
-		Input     json.RawMessage            `json:"input"`
-		Params    json.RawMessage            `json:"params"`
-		Context   map[string]json.RawMessage `json:"context"`
-		DryRun    bool                       `json:"dryRun"`
-		Show      []string                   `json:"properties"`
-		Repo      string                     `json:"repository"`
-	}
+// runArgs are the arguments of run_operation.
+type runArgs struct {
+	Operation string                     `json:"operation"`
+	Input     json.RawMessage            `json:"input"`
+	Params    json.RawMessage            `json:"params"`
+	Context   map[string]json.RawMessage `json:"context"`
+	DryRun    bool                       `json:"dryRun"`
+	Show      []string                   `json:"properties"`
+	Tokens    int                        `json:"maxTokens"`
+	Repo      string                     `json:"repository"`
+}
+
+// readRun reads the arguments of run_operation, and how many bytes its result may have.
+func (c *Config) readRun(ctx context.Context, raw json.RawMessage) (args runArgs, most int, err error) {
 	if err := strictly(raw, &args); err != nil {
-		return failedAs(err)
+		return args, 0, err
 	}
 	if !c.Engine.Set().Allowed(args.Operation, c.As(ctx), engine.MCP) {
-		return failedAs(c.unknown(ctx, args.Operation))
+		return args, 0, c.unknown(ctx, args.Operation)
 	}
 	if err := c.checkParams(args.Operation, args.Params); err != nil {
+		return args, 0, err
+	}
+	args.Params = c.paged(args.Operation, args.Params)
+	most, err = size(args.Tokens)
+	return args, most, err
+}
+
+func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result {
+	args, most, err := c.readRun(ctx, raw)
+	if err != nil {
 		return failedAs(err)
 	}
 	e := c.Engine
@@ -201,7 +234,6 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		call.Vars[name] = variable(raw)
 	}
 	if len(args.Context) > 0 {
-		var err error
 		if call.Asked.Context, err = json.Marshal(args.Context); err != nil {
 			return failedAs(err)
 		}
@@ -211,7 +243,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		if err != nil {
 			return failedAs(err)
 		}
-		return bounded(ran(res, args.DryRun))
+		return ran(res, args.DryRun, most)
 	})
 }
 
@@ -256,19 +288,6 @@ func fileOf(b *engine.Blob) map[string]any {
 		out["base64"] = base64.StdEncoding.EncodeToString(data)
 	}
 	return out
-}
-
-// ran shows the result of an operation, and what a dry run would have changed.
-func ran(res *engine.Result, dry bool) *result {
-	body := json.RawMessage(res.Body)
-	if len(body) == 0 {
-		body = json.RawMessage("null")
-	}
-	if !dry {
-		all := append(append([]byte(`{"result":`), body...), '}')
-		return &result{texts: []string{string(body)}, structured: all}
-	}
-	return structured(map[string]any{"result": body, "changes": engine.List(res.Changes), "dryRun": true})
 }
 
 // failedAs is failed with the kind of error in front, as traces name it, and its code if it has one:

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -27,15 +26,6 @@ func (r *result) shortened() bool {
 		r.texts[0] = fmt.Sprintf("The result is in the structured content, which has %d bytes.", len(r.structured))
 	}
 	return len(r.structured) <= maxResult-room
-}
-
-// bounded is the result of any operation, left out if it is too long: what was done stays done.
-func bounded(r *result) *result {
-	if r.failed || r.shortened() {
-		return r
-	}
-	text := fmt.Sprintf("The operation was executed. Its result of %d bytes is omitted, since it exceeds %d bytes; request less at once.", len(r.structured), maxResult)
-	return &result{texts: []string{text}, structured: json.RawMessage(fmt.Sprintf(`{"result":null,"omitted":%d}`, len(r.structured)))}
 }
 
 // bounded is the result of a tool. A deck that is too long is not read; one that was written

@@ -83,6 +83,7 @@ type toolFunc func(ctx context.Context, args json.RawMessage) *result
 // result is what a tool returns.
 type result struct {
 	texts      []string
+	summary    string // in place of the texts for clients that read the structured result, if they only repeat that
 	structured json.RawMessage
 	failed     bool
 }
@@ -108,13 +109,24 @@ func (c *Config) server(name, instructions string) *server {
 	return s
 }
 
+// structuredSince is the version of the protocol that added structured results.
+const structuredSince = "2025-06-18"
+
+// shown are the texts of a result for a client. A client of a version with structured results does not get them twice.
+func (r *result) shown(h http.Header) []string {
+	if r.summary != "" && h.Get("Mcp-Protocol-Version") >= structuredSince {
+		return []string{r.summary}
+	}
+	return r.texts
+}
+
 // add adds a tool; one that waits tells callers who ask how far it is.
 func (s *server) add(t *mcp.Tool, waits bool, f toolFunc) {
 	s.tools[t.Name], s.waits[t.Name] = f, waits
 	s.sdk.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		r := f(withProgress(ctx, req), req.Params.Arguments)
 		out := &mcp.CallToolResult{IsError: r.failed}
-		for _, text := range r.texts {
+		for _, text := range r.shown(req.Extra.Header) {
 			out.Content = append(out.Content, &mcp.TextContent{Text: text})
 		}
 		if r.structured != nil {

@@ -308,9 +308,10 @@ func TestAutomation(t *testing.T) {
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
 		{"run_operation", `{"operation":"Document.GetChildren","repository":"nope"}`, "notfound: repository nope"},
-		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown argument "op", must be operation, input, params, context, dryRun, properties, repository`},
+		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown argument "op", must be operation, input, params, context, dryRun, properties, maxTokens, repository`},
 		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"File","title":"t"}}`, `invalid: Document.Create: unknown parameter "title"; the parameters are type, name, properties`},
 		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"typ":"File"}}`, `invalid: Document.Create: unknown parameter "typ", perhaps type`},
+		{"run_operation", `{"operation":"Document.Create","maxTokens":10}`, "invalid: maxTokens: 10 is not between 500 and 200000"},
 		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not between 1 and 50"},
 		{"describe_operation", `{"name":"Nothing.Like.This.There.Is"}`, "unknown_operation: operation Nothing.Like.This.There.Is (find operations with search_operations)"},
 	}

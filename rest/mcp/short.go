@@ -53,7 +53,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !c.modern {
 		ctx = context.WithoutCancel(ctx) // there, a client that goes away cancels nothing
 	}
-	s.answer(w, c, s.call(ctx, c))
+	s.answer(w, c, s.call(ctx, c), r.Header)
 }
 
 // fully has the SDK answer a message.
@@ -165,14 +165,14 @@ func (s *server) call(ctx context.Context, c call) (out *result) {
 }
 
 // answer writes the result of a tool.
-func (s *server) answer(w http.ResponseWriter, c call, r *result) {
+func (s *server) answer(w http.ResponseWriter, c call, r *result, asked http.Header) {
 	b := make([]byte, 0, 256+2*len(r.structured))
 	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":{`...)
 	if c.modern {
 		b = append(append(append(b, `"_meta":`...), s.meta...), ',')
 	}
 	b = append(b, `"content":[`...)
-	for i, text := range r.texts {
+	for i, text := range r.shown(asked) {
 		if i > 0 {
 			b = append(b, ',')
 		}
