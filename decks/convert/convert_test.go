@@ -13,6 +13,7 @@ func TestRead(t *testing.T) {
 		{"a.md", "# A\r\n\r\n---\r\n\r\nb", "<section>\n<h1>A</h1>\n</section>\n<section>\n<p>b</p>\n</section>", "A"},
 		{"", "a\n\n---\nNote: said\n---\n\nb", "<section>\n<p>a</p>\n</section>\n<section>\n<aside class=\"notes\">\n<p>said</p>\n</aside>\n</section>\n<section>\n<p>b</p>\n</section>", ""},
 		{"", "a\n\n---\nAgenda: x\n\n- y\n---\n\nb", "<section>\n<p>a</p>\n</section>\n<section>\n<p>Agenda: x</p>\n<ul>\n<li>y</li>\n</ul>\n</section>\n<section>\n<p>b</p>\n</section>", ""},
+		{"", "a\n\n```go [1|2-3]\nx<y\n```\n\n```js {2|4}\nz\n```\n\n```\nw\n```", "<section>\n<p>a</p>\n<pre><code class=\"language-go\" data-line-numbers=\"1|2-3\">x&lt;y\n</code></pre>\n<pre><code class=\"language-js\" data-line-numbers=\"2|4\">z\n</code></pre>\n<pre><code>w\n</code></pre>\n</section>", ""},
 		{"x.md", "</section><b>x", "<section>\n<b>x</b></section>", ""},
 		{"", `{"slides":[{"html":"<i>"}]}`, "<section>\n<i></i></section>", ""},
 		{"a.json", `{"slides":[{"blocks":[{"type":"math","value":"a<b"}]}]}`, `<section>` + "\n" + `<div class="sl-block" data-block-type="math" style="position: absolute;"><div class="sl-block-content">\[a&lt;b\]</div></div>` + "\n</section>", ""},

@@ -16,7 +16,7 @@ import (
 	"catena/storage/fault"
 )
 
-var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
+var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList, markdown.Steps), goldmark.WithRendererOptions(html.WithUnsafe()))
 
 var (
 	newSlide  = regexp.MustCompile(`^-{3,}\s*$`)

@@ -13,17 +13,22 @@ import (
 // filter copies the tokens of HTML that may stay.
 type filter struct {
 	reader
-	out     output
-	outline outline
-	base    position // of the source
-	from    position // that was asked for last
-	depth   int      // sections open
-	first   int      // where the outermost open section begins
-	foreign int      // open svg and math elements
-	balance balance
-	md      []bool
-	removed []string
-	inner   bool // content of a template: no sections needed, any element that is harmless
+	out               output
+	outline           outline
+	base              position // of the source
+	from              position // that was asked for last
+	depth             int      // sections open
+	first             int      // where the outermost open section begins
+	foreign           int      // open svg and math elements
+	integrated, stuck bool     // HTML may stand in drawings or formulas of the slide; where those end is uncertain
+	marked            bool     // the slide has Markdown in an element other than a section
+	samples           sample
+	balance           balance
+	md                []bool
+	reads             []attribute // of the section whose Markdown this is
+	fences            []span      // code in the Markdown of a template
+	removed           []string
+	inner             bool // content of a template: no sections needed, any element that is harmless
 }
 
 // position is a line and a column, and where in the source that is.
@@ -38,6 +43,9 @@ func newFilter(src string) *filter {
 
 func (f *filter) run() error {
 	for {
+		if f.skipCode() {
+			continue
+		}
 		kind := f.next()
 		if kind == html.ErrorToken {
 			if f.raw != "" {
@@ -104,10 +112,12 @@ func (f *filter) refuse(what string, at int) error {
 }
 
 func (f *filter) remove(what string, at int) {
-	if len(f.removed) < maxRemoved {
-		p := f.position(at)
-		f.removed = append(f.removed, fmt.Sprintf("%s at line %d, column %d", what, p.line, p.column))
+	if len(f.removed) >= maxRemoved { // only counted
+		f.removed = append(f.removed, "")
+		return
 	}
+	p := f.position(at)
+	f.removed = append(f.removed, fmt.Sprintf("%s at line %d, column %d", what, p.line, p.column))
 }
 
 // output is the source as long as nothing of it was left out or changed, and is written when

@@ -92,7 +92,9 @@ func allowedAttribute(element, name, value string) bool {
 		return slices.Contains(namespaces, value)
 	case name == "type" && element == "script":
 		return isTemplateType(value) || texType.MatchString(value)
-	case element == "use" && (name == "href" || name == "xlink:href"):
+	case name == "attributename":
+		return animated(value)
+	case (element == "use" || motions[element]) && (name == "href" || name == "xlink:href"):
 		return strings.IndexByte(value, ':') < 0
 	case element == "iframe" && name == "src", name == "data-background-iframe":
 		u := squeezed(value)
@@ -101,6 +103,15 @@ func allowedAttribute(element, name, value string) bool {
 		return harmlessURLs(value)
 	}
 	return strings.IndexByte(value, '(') < 0 || !strings.Contains(squeezed(value), "url(javascript:")
+}
+
+// motions are the elements that change attributes of others in time.
+var motions = map[string]bool{"animate": true, "animatemotion": true, "animatetransform": true, "set": true}
+
+// animated reports whether an attribute may change in time: not one that leads somewhere or has a syntax of its own.
+func animated(name string) bool {
+	traits := attributes[strings.ToLower(strings.TrimSpace(name))]
+	return traits&allowed != 0 && traits&address == 0 && !strings.EqualFold(strings.TrimSpace(name), "style")
 }
 
 // harmlessAnywhere reports whether an attribute of any element cannot act.

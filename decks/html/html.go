@@ -12,7 +12,11 @@
 // it once more changes nothing, and the tests compare it with the tree that browsers would build.
 package html
 
-import "catena/storage/fault"
+import (
+	"fmt"
+
+	"catena/storage/fault"
+)
 
 // The limits of a deck's HTML.
 const (
@@ -49,14 +53,12 @@ func Clean(src string) (*Page, error) {
 	}
 	var removed []string
 	clean := src
-	for pass := range maxPasses {
+	for range maxPasses {
 		f := newFilter(clean)
 		if err := f.run(); err != nil {
 			return nil, err
 		}
-		if pass == 0 {
-			removed = f.removed
-		}
+		removed = append(removed, f.removed...)
 		out := f.out.String()
 		if out == clean {
 			var err error
@@ -65,6 +67,9 @@ func Clean(src string) (*Page, error) {
 			}
 		}
 		if out == clean {
+			if n := len(removed) - maxRemoved; n > 0 {
+				removed = append(removed[:maxRemoved], fmt.Sprintf("and %d more", n))
+			}
 			return &Page{
 				HTML: clean, Removed: removed,
 				Slides: f.outline.slides, Notes: f.outline.notes(), Text: f.outline.text.String(),

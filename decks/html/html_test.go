@@ -22,6 +22,11 @@ func TestCleanKeeps(t *testing.T) {
 		`<section><math><mfrac><mi>x</mi><mn>2</mn></mfrac></math></section>`,
 		`<section><p class="fragment fade-up" data-fragment-index="1" style="color: red; background: url('a.png')">x</p></section>`,
 		`<section><script type="math/tex; mode=display">a < b & \\frac{1}{2}</script><script type="math/tex">x</script></section>`,
+		"<section data-markdown><script type=\"text/template\">\n# Code\n```html [1|2-3]\n<script src=x>\n<p onclick=\"go()\">\n```\nafter\n</script></section>",
+		"<section data-markdown>\n<script type=\"text/template\">\n    # Code\n\n    ~~~\n    <!-- <iframe onload=x> -->\n    ~~~\n    after\n</script></section>",
+		`<section data-markdown data-separator="^\n\n\n" data-separator-vertical="^\n\n" data-separator-notes="^Say:" data-attributes="--\s(.*?)$" data-element-attributes="x"><script type="text/template">a</script></section>`,
+		`<section><pre><code><script type="text/template"><p onclick="go()"></script></code></pre></section>`,
+		`<section><svg><style>.a > b { fill: red }</style><rect><animate attributeName="fill" values="red;blue" dur="2s" repeatCount="indefinite"/></rect><set attributeName="x" to="1" begin="1s"/><foreignObject width="9" height="9"><p>x</p></foreignObject></svg></section>`,
 		`<section><style>.a > p { color: red }</style><a href="https://example.org/?a=b&c=d" target=_blank>x</a></section>`,
 		`<section><img src="data:image/png;base64,AA=="><video data-autoplay src="a.mp4" controls></video></section>`,
 		`<section data-background-image="a.png, b.png"><iframe src="https://example.org"></iframe></section>`,
@@ -59,6 +64,15 @@ func TestCleanRemoves(t *testing.T) {
 		{`<section><a href="java&#9;script:x()">a</a></section>`, `<section><a>a</a></section>`, "attribute href of <a> at line 1, column 10"},
 		{`<section data-background-iframe="javascript:x()">a</section>`, `<section>a</section>`, "attribute data-background-iframe of <section> at line 1, column 1"},
 		{`<section data-evil=1>a</section>`, `<section>a</section>`, "attribute data-evil of <section> at line 1, column 1"},
+		{`<section data-markdown><textarea data-template>## A &lt;b> &amp; <i onclick=x>i</i>` + "\n" + `</script></textarea></section>`, `<section data-markdown><script type="text/template">## A <b> & <i>i</i>` + "\n" + `__SCRIPT_END__</script></section>`, "attribute onclick of <i> at line 1, column 59"},
+		{`<section><textarea data-template>x</textarea></section>`, `<section></section>`, "<textarea> at line 1, column 10"},
+		{`<section><pre><code><button onclick="a && b">x</button><script>y</script><b>z</b></code></pre></section>`, `<section><pre><code>&lt;button onclick="a &amp;&amp; b">x&lt;/button>&lt;script>y&lt;/script><b>z</b></code></pre></section>`, ""},
+		{`<section><pre><code data-noescape><b onclick=x>z</b></code></pre></section>`, `<section><pre><code data-noescape><b>z</b></code></pre></section>`, "attribute onclick of <b> at line 1, column 35"},
+		{`<section><div data-markdown><pre><code><b onclick=x>z</b></code></pre></div></section>`, `<section><div data-markdown><pre><code><b>z</b></code></pre></div></section>`, "attribute onclick of <b> at line 1, column 40"},
+		{`<section><div data-markdown><script type="math/tex"><img src=x onerror=x></script></div></section>`, `<section><div data-markdown></div></section>`, "<script> at line 1, column 29"},
+		{`<section><svg><a><animate attributeName="href" values="javascript:x" /></a></svg></section>`, `<section><svg><a><animate values="javascript:x" /></a></svg></section>`, "attribute attributename of <animate> at line 1, column 18"},
+		{`<section><svg><foreignObject><p></svg></p></foreignObject><script type="math/tex"><img src=x onerror=x></script></svg></section>`, `<section><svg><foreignObject><p></svg></p></foreignObject></svg></section>`, "<script> at line 1, column 59"},
+		{`<section><svg><style>a{background:url(java&#115;cript:x)}</style></svg></section>`, `<section><svg></svg></section>`, "<style> at line 1, column 15"},
 		{`<section><svg><style><img onerror=x></style></svg></section>`, `<section><svg></svg></section>`, "<style> at line 1, column 15"},
 		{`<section><svg><title><img src=x onerror=x></title></svg></section>`, `<section><svg><title>&lt;img src=x onerror=x></title></svg></section>`, ""},
 		{`<section><svg><use href="data:image/svg+xml,x"/></svg></section>`, `<section><svg><use /></svg></section>`, "attribute href of <use> at line 1, column 15"},
@@ -66,7 +80,7 @@ func TestCleanRemoves(t *testing.T) {
 		{`<section><p style="width: expression(x)">a</p></section>`, `<section><p>a</p></section>`, "attribute style of <p> at line 1, column 10"},
 		{`<section><p style="background: u\72l(javascript:x)">a</p></section>`, `<section><p>a</p></section>`, "attribute style of <p> at line 1, column 10"},
 		{`<section><form action="x"><input>b</form></section>`, `<section>b</section>`, "<form> at line 1, column 10|<input> at line 1, column 27"},
-		{`<section><<script>x</script>img src=x onerror=x></section>`, `<section><img src="x"></section>`, "<script> at line 1, column 11"},
+		{`<section><<script>x</script>img src=x onerror=x></section>`, `<section><img src="x"></section>`, "<script> at line 1, column 11|attribute onerror of <img> at line 1, column 10"},
 		{`<section><iframe srcdoc="<script>x</script>">y</iframe></section>`, `<section><iframe></iframe></section>`, "attribute srcdoc of <iframe> at line 1, column 10|content of <iframe> at line 1, column 46"},
 		{`<section data-markdown><script type="text/template"><img src=x onerror=x></script></section>`, `<section data-markdown><script type="text/template"><img src="x"></script></section>`, "attribute onerror of <img> at line 1, column 53"},
 		{`<section data-markdown>&lt;script>x</section>`, `<section data-markdown>&amp;lt;script>x</section>`, "hidden script at line 1, column 24"},
@@ -87,6 +101,14 @@ func TestCleanRemoves(t *testing.T) {
 		if err != nil || got.HTML != test.want || strings.Join(got.Removed, "|") != test.removed {
 			t.Errorf("%s\n got  %+v\n want %s %v", test.src, got, test.want, err)
 		}
+	}
+}
+
+// TestCleanCounts reports so many removals with their places, and how many more there are.
+func TestCleanCounts(t *testing.T) {
+	got, err := Clean("<section>" + strings.Repeat("<x>\n", 130) + "</section>")
+	if err != nil || len(got.Removed) != 101 || got.Removed[99] != "<x> at line 100, column 1" || got.Removed[100] != "and 30 more" {
+		t.Errorf("%v %q", err, got.Removed)
 	}
 }
 
@@ -194,6 +216,29 @@ func BenchmarkClean(b *testing.B) {
 	for b.Loop() {
 		if _, err := Clean(src); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestFences keeps code between fences in Markdown as it is, and filters what might not be code: each of
+// these has an image that some reader of Markdown brings to life.
+func TestFences(t *testing.T) {
+	const attack = "<img src=x onerror=x>"
+	for _, text := range []string{
+		"```\n---\n" + attack + "\n```", "```\nNote: a\n" + attack + "\n```", "<div>\n```\n" + attack + "\n```", "<!--\n\n```\n-->" + attack + "\n```",
+		"- a\n\n  ```\n" + attack + "\n  ```", "```\"><b>\n" + attack + "\n```", "```js x\ny\n\n```\n" + attack + "\n```", "```\n" + attack, "    ```\n    a\n```\n" + attack + "\n```",
+		"<pre>\n\n```\n</pre>" + attack + "\n```", "```\n  ```\n" + attack + "\n```", "a `b\n```\n```\n" + attack + "\n```", "~~~\n```\n~~~\n" + attack + "\n```\n", "\n\n\n# a\n```\n  ```\n" + attack + "\n```",
+		"<p title=\"\n\n```\n\">\n```\n" + attack + "\n```", "# a\n```\r" + attack + "\n```", "> ```\n" + attack + "\n```\n" + attack + "\n```",
+	} {
+		got, err := Clean(`<section data-markdown><script type="text/template">` + text + `</script></section>`)
+		if err != nil || strings.Contains(got.HTML, "onerror") {
+			t.Errorf("%q: %+v %v", text, got, err)
+		}
+	}
+	for _, separators := range []string{`data-separator="^src"`, `data-separator-vertical="[a-z]"`, `data-separator-notes="(?=x)"`, `data-separator-notes="y:"`} {
+		got, err := Clean(`<section data-markdown ` + separators + `><script type="text/template">` + "```\nsrc\ny: " + attack + "\n```" + `</script></section>`)
+		if err != nil || strings.Contains(got.HTML, "onerror") {
+			t.Errorf("%s: %+v %v", separators, got, err)
 		}
 	}
 }

@@ -38,14 +38,14 @@ var elements = names{}.are(allowed,
 	main mark nav ol p picture pre q rp rt ruby s samp script section small source span strike strong style sub summary sup
 	table tbody td tfoot th thead time title tr track tt u ul var video wbr`,
 	`circle clippath defs desc ellipse g image line lineargradient marker mask path pattern polygon polyline radialgradient
-	rect stop svg symbol text textpath tspan use`,
+	rect stop svg symbol text textpath tspan use animate animatemotion animatetransform foreignobject set`,
 	`math maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms
 	mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics`,
 ).are(swallowed, `iframe noembed noframes noscript plaintext script style textarea title xmp`).are(dangerous,
 	`applet base embed form frame frameset link meta noembed noframes noscript object plaintext portal script template
 	textarea xmp animate animatemotion animatetransform set foreignobject annotation-xml handler listener`,
 ).are(drawn, `circle clippath defs ellipse g line lineargradient marker mask path pattern polygon polyline radialgradient
-	rect stop svg symbol text textpath tspan use`,
+	rect stop svg symbol text textpath tspan use animate animatemotion animatetransform foreignobject set`,
 ).are(formula, `maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms
 	mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics`,
 ).are(empty, `area br col hr img source track wbr`).are(careful, `a button caption colgroup dd dt h1 h2 h3 h4 h5 h6 li p rp rt tbody td tfoot th thead tr`).are(closing, `address article aside blockquote button center dd details div dl dt figcaption figure footer header hgroup li main
@@ -67,11 +67,13 @@ var attributes = names{}.are(allowed,
 	stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor
 	text-decoration textlength transform transform-origin vector-effect version viewbox visibility word-spacing
 	writing-mode x x1 x2 y y1 y2`,
+	`accumulate additive attributename attributetype begin by calcmode dur end from keypoints keysplines keytimes origin
+	repeatcount repeatdur restart to values`,
 	`accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form
 	framespacing linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits notation
 	rowalign rowlines rowspacing rspace scriptlevel separator stretchy symmetric voffset`,
 	// data-* of the presentation framework and of its editor
-	`data-animation-type data-auto-animate data-auto-animate-delay data-auto-animate-duration data-auto-animate-easing
+	`data-animation-type data-attributes data-auto-animate data-auto-animate-delay data-auto-animate-duration data-auto-animate-easing
 	data-auto-animate-id data-auto-animate-restart data-auto-animate-unmatched data-auto-slide data-autoplay
 	data-autoslide data-background data-background-color data-background-gradient data-background-hash
 	data-background-iframe data-background-image data-background-interactive data-background-opacity

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -19,6 +20,9 @@ func (f *filter) start() error {
 		f.textual(stays)
 		return nil
 	}
+	if f.startSample(stays) {
+		return nil
+	}
 	if !stays {
 		f.remove("<"+t.name+">", t.at)
 		return nil
@@ -34,9 +38,17 @@ func (f *filter) start() error {
 
 // open notes what is open from here.
 func (f *filter) open(t *token, kept []attribute, traits trait) {
+	f.samples.track(t.name, kept, 1)
+	f.marked = f.marked || t.name != "section" && has(kept, "data-markdown")
 	switch t.name {
 	case "section":
 		md := f.depth > 0 && f.md[f.depth-1] || has(kept, "data-markdown")
+		if has(kept, "data-markdown") {
+			f.reads = slices.Clone(kept)
+			if f.depth > 0 && f.md[f.depth-1] { // of two sections around a template, either may read it
+				f.reads = []attribute{{"data-separator", "("}}
+			}
+		}
 		f.md = append(f.md, md)
 		if f.depth == 0 {
 			f.first = t.at
@@ -50,7 +62,22 @@ func (f *filter) open(t *token, kept []attribute, traits trait) {
 			f.foreign++
 		}
 	}
+	if f.foreign > 0 {
+		f.within(t.name, traits)
+	}
 	f.balance.start(t.name, traits, t.kind == html.SelfClosingTagToken)
+}
+
+// within notes whether the end of a drawing or a formula is still where its end tag is. A browser does not
+// end it at that tag while HTML is open in it, so that its end is uncertain until the slide ends.
+func (f *filter) within(name string, traits trait) {
+	switch {
+	case name == "desc" || name == "math" || name == "foreignobject":
+		f.integrated = true
+	case name == "svg" || traits&(drawn|formula) != 0:
+	case name != "a" || f.integrated:
+		f.stuck = true
+	}
 }
 
 // keep returns the attributes that may stay and reports the others.
@@ -124,13 +151,16 @@ func (f *filter) end() error {
 		f.depth--
 		f.md = f.md[:f.depth]
 		if f.depth == 0 {
-			f.foreign = 0
+			f.foreign, f.integrated, f.stuck, f.marked = 0, false, false, false
 		}
 	case f.depth == 0 && !f.inner:
 		return f.refuse("</"+t.name+">", t.at)
-	case t.name == "svg" || t.name == "math":
+	case f.endSample():
+		return nil
+	case (t.name == "svg" || t.name == "math") && !f.stuck:
 		f.foreign = max(0, f.foreign-1)
 	}
+	f.samples.track(t.name, nil, -1)
 	if !f.known(t.name, elements[t.name]) {
 		return nil // its start was reported
 	}

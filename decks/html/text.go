@@ -13,6 +13,10 @@ var scriptColon = regexp.MustCompile(`(?i)(script[\s\x00-\x20]*):`)
 // because a browser makes elements of it.
 func (f *filter) text() error {
 	raw := f.raw
+	if len(f.fences) > 0 && f.fences[0].from < f.at+len(raw) { // what follows is code
+		raw = raw[:f.fences[0].from-f.at]
+		f.pos, f.z = f.fences[0].from, nil
+	}
 	if f.depth == 0 && !f.inner {
 		if trimmed := strings.TrimLeft(raw, " \t\r\n\f"); trimmed != "" {
 			return f.refuse("text", f.at+len(raw)-len(trimmed))

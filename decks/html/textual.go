@@ -22,14 +22,23 @@ func (f *filter) textual(stays bool) {
 		f.next()
 	}
 	complete := f.kind == html.EndTagToken && t.kind != html.SelfClosingTagToken
-	if !stays || !complete || !f.staysTextual(&t, body.raw) {
-		f.remove("<"+t.name+">", t.at)
+	at := t.at + len(t.raw)
+	if !complete || !stays || !f.staysTextual(&t, body.raw) {
+		switch {
+		case complete && f.fromTextarea(&t, body.raw, at):
+		case complete && f.sampled():
+			f.sample(t.raw + body.raw + f.raw)
+		default:
+			f.remove("<"+t.name+">", t.at)
+		}
 		return
 	}
 	end := f.token
 	f.write(&t, f.keep(&t))
-	text, at := body.raw, t.at+len(t.raw)
+	text := body.raw
 	switch {
+	case t.name == "script" && f.samples.code > 0 && f.shown():
+		// shown as it is
 	case t.name == "title":
 		text = strings.ReplaceAll(text, "<", "&lt;")
 	case t.name == "script" && !isTeX(t.attrs):
@@ -48,15 +57,15 @@ func (f *filter) textual(stays bool) {
 }
 
 // staysTextual reports whether an element whose content is text is harmless. In a drawing or a
-// formula only titles are: a browser reads the content of the others there as elements.
+// formula only titles and style sheets are: a browser reads the content of all there as elements.
 func (f *filter) staysTextual(t *token, content string) bool {
 	switch t.name {
 	case "title":
 		return true
 	case "script":
-		return f.foreign == 0 && (isTemplate(t.attrs) || isTeX(t.attrs) && !f.inner && !strings.Contains(content, "<!"))
+		return f.foreign == 0 && (isTemplate(t.attrs) || isTeX(t.attrs) && f.shown() && !strings.Contains(content, "<!"))
 	case "style":
-		return f.foreign == 0 && HarmlessCSS(content)
+		return HarmlessCSS(content) && (f.foreign == 0 || HarmlessCSS(html.UnescapeString(content)))
 	}
 	return f.foreign == 0 && t.name == "iframe"
 }
@@ -73,10 +82,38 @@ func (f *filter) template(body string, at int) string {
 	inner.inner, inner.base = true, f.position(at)
 	inner.base.at = 0
 	inner.from = inner.base
+	if f.isMarkdown() {
+		inner.fences = fences(body, f.reads)
+	}
 	_ = inner.run() // refuses nothing in a template
 	f.removed = append(f.removed, inner.removed...)
-	if out := inner.out.String(); !strings.Contains(strings.ToLower(out), "</script") {
+	if out := inner.out.String(); out == "" || isScript(out) {
 		return out
 	}
+	f.remove("content of <script>", at)
 	return ""
 }
+
+// isScript reports whether text is all that a script holds: it neither ends the element nor keeps it from ending.
+func isScript(text string) bool {
+	z := html.NewTokenizer(strings.NewReader("<script>" + text + "</script>"))
+	z.Next()
+	return z.Next() == html.TextToken && string(z.Raw()) == text && z.Next() == html.EndTagToken
+}
+
+func (f *filter) isMarkdown() bool { return len(f.md) > 0 && f.md[len(f.md)-1] }
+
+// fromTextarea writes the template that some write as a text area as a script, which means the same to the
+// framework, and reports whether it is one.
+func (f *filter) fromTextarea(t *token, content string, at int) bool {
+	if t.name != "textarea" || f.inner || f.foreign > 0 || !f.isMarkdown() || !has(t.attrs, "data-template") {
+		return false
+	}
+	text := strings.TrimPrefix(html.UnescapeString(strings.ReplaceAll(content, "\x00", "")), "\n")
+	text = endOfScript.ReplaceAllString(text, "__SCRIPT_END__") // as the framework writes it
+	f.out.write(`<script type="` + templateType + `">` + f.template(text, at) + "</script>")
+	f.outline.read(text, true)
+	return true
+}
+
+var endOfScript = regexp.MustCompile(`(?i)</script\s*>`)

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -157,7 +158,7 @@ func (c column) slide(ctx context.Context, like *html.Node, source string) (*htm
 }
 
 // fromMarkdown keeps HTML within Markdown: decks were cleaned when they were written.
-var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(markup.WithUnsafe()))
+var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM, markdown.Steps), goldmark.WithRendererOptions(markup.WithUnsafe()))
 
 // fill makes Markdown the content of a section.
 func fill(ctx context.Context, s *html.Node, source, notes string) error {
@@ -191,7 +192,26 @@ func fill(ctx context.Context, s *html.Node, source, notes string) error {
 	return nil
 }
 
-var ownAttributes = regexp.MustCompile(`^\s*\.(element|slide):\s*(.*?)\s*$`)
+// What comments with attributes look like, unless the section says otherwise.
+const (
+	ofElement = `\.element\s*?(.+?)$`
+	ofSlide   = `\.slide:\s*?(\S.+?)$`
+)
+
+// attributesIn returns the attributes that a comment holds by the pattern that an attribute of the section has; nil if it holds none.
+func attributesIn(comment, pattern, usual string) []html.Attribute {
+	re, err := regexp.Compile(`(?m)` + cmp.Or(pattern, usual))
+	if err != nil {
+		return nil
+	}
+	m := re.FindStringSubmatch(comment)
+	if len(m) < 2 {
+		return nil
+	}
+	z := html.NewTokenizer(strings.NewReader("<x " + strings.TrimPrefix(m[1], ":") + ">"))
+	z.Next()
+	return z.Token().Attr
+}
 
 // elementAttributes carries out comments like <!-- .element: class="fragment" -->: those of
 // a slide go to the section, others to the element before or around.
@@ -200,12 +220,9 @@ func elementAttributes(s *html.Node) {
 		if n.Type != html.CommentNode {
 			continue
 		}
-		m := ownAttributes.FindStringSubmatch(n.Data)
-		if m == nil {
-			continue
-		}
-		to := s
-		if m[1] == "element" {
+		to, found := s, attributesIn(n.Data, attr(s, "data-attributes"), ofSlide)
+		if found == nil {
+			found = attributesIn(n.Data, attr(s, "data-element-attributes"), ofElement)
 			to = n.Parent
 			for p := n.PrevSibling; p != nil; p = p.PrevSibling {
 				if p.Type == html.ElementNode {
@@ -214,9 +231,7 @@ func elementAttributes(s *html.Node) {
 				}
 			}
 		}
-		z := html.NewTokenizer(strings.NewReader("<x " + m[2] + ">"))
-		z.Next()
-		for _, a := range z.Token().Attr {
+		for _, a := range found {
 			if a.Key == "class" || strings.HasPrefix(a.Key, "data-") {
 				to.Attr = append(to.Attr, a)
 			}
