@@ -78,8 +78,14 @@ func (r *running) hide(d *Def, params map[string]any) {
 	}
 }
 
-// hideAsked notes the secrets among the parameters of the call itself.
-func (r *running) hideAsked() { r.hide(r.def, given(r.call.Params, r.call.RawParams)) }
+// hideAsked notes the secrets among the parameters of the call itself. Those of an operation that declares none need not be
+// read again.
+func (r *running) hideAsked() {
+	if r.def.table == nil || !slices.ContainsFunc(r.def.table.fields, func(f field) bool { return f.Secret }) {
+		return
+	}
+	r.hide(r.def, given(r.call.Params, r.call.RawParams))
+}
 
 // given are parameters by name, however they were given.
 func given(params map[string]any, raw json.RawMessage) map[string]any {

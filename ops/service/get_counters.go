@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 var getCounters = engine.Op{
@@ -22,7 +23,13 @@ type countersParams struct {
 	Names []string `json:"counterNames" doc:"Names of counters; an unknown counter has no values."`
 }
 
+// maxCounters bounds the names in a call.
+const maxCounters = 1000
+
 func (p countersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	if len(p.Names) > maxCounters {
+		return nil, fault.Limit.Errorf("counterNames: %d names, at most %d", len(p.Names), maxCounters).In("counterNames")
+	}
 	samples := c.Engine().Counters(c.Now)
 	out := map[string]any{}
 	for _, name := range p.Names {

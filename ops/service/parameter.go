@@ -44,7 +44,7 @@ func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc,
 	}
 	maps.Copy(all, added)
 	if _, empty := all[""]; empty || len(all) > maxParameters {
-		return nil, fault.Invalid.Errorf("parameters: at most %d are allowed, each with a name", maxParameters).In("key")
+		return nil, tooManyParameters()
 	}
 	if err := d.AddFacet(parameterFacet); err != nil {
 		return nil, err
@@ -57,6 +57,10 @@ func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc,
 		return nil, err
 	}
 	return c.Tx.Save(d, storage.SaveOptions{})
+}
+
+func tooManyParameters() error {
+	return fault.Invalid.Errorf("parameters: at most %d are allowed, each with a name", maxParameters).In("key")
 }
 
 // parameter finds the value that holds for a document: its own, or that of the nearest folder above.

@@ -22,6 +22,9 @@ type putParametersParams struct {
 }
 
 func (p putParametersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if len(p.Parameters) > maxParameters {
+		return nil, tooManyParameters()
+	}
 	values := map[string]string{}
 	for key, v := range p.Parameters {
 		if v == nil {
