@@ -172,7 +172,7 @@ func TestUnseenLeavesNoTrace(t *testing.T) {
 	after, now := ask("bob"), ask("alice")
 	seen := tally{}
 	for i, s := range shots {
-		if plainly(hers[i]) != plainly(now[i]) {
+		if hers[i] != now[i] && plainly(hers[i]) != plainly(now[i]) {
 			seen[s.table]++
 		}
 		if before[i] != after[i] && plainly(before[i]) != plainly(after[i]) {
