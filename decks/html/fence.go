@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Code between fences in Markdown is text to whoever sees the slide, so it stays as it is. The programs that read
+// Code between fences in Markdown is text to those who see the slide, so it stays as it is. The programs that read
 // Markdown differ in the unusual cases, and the framework divides slides before it looks for fences. Hence only code is
 // taken for code that all of them read as such: between fences at the margin, in no HTML, list or quotation, of a
 // known language, and without a line that could divide slides. After the first that is uncertain nothing else is. All

@@ -39,6 +39,7 @@ func Routes(done <-chan struct{}) []rest.Route {
 		{Method: "GET", Path: "/teams/:slug", Access: rest.Visitor, Handle: func(x *rest.Request) error { return x.See("/ui/team") }},
 		{Method: "GET", Path: "/ui", Access: rest.Visitor, Handle: ownDecks},
 		{Method: "GET", Path: "/ui/activity", Access: rest.Visitor, Handle: console("activity")},
+		{Method: "GET", Path: "/ui/chains", Access: rest.Visitor, Handle: console("chains")},
 		{Method: "GET", Path: "/ui/documents", Access: rest.Visitor, Handle: console("documents")},
 		{Method: "GET", Path: "/ui/keys", Access: rest.Visitor, Handle: console("keys")},
 		{Method: "GET", Path: "/icons/:name", Access: rest.Open, Handle: seeIcon},

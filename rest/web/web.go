@@ -185,9 +185,9 @@ func (s Site) Fail(p *Problem) (*Page, error) {
 	return (&view{Site: s, Title: p.Title, Error: p}).render("error.html", framePolicy)
 }
 
-// Console is a page of the console: "activity", "documents", "keys", "operations", "runs", "tasks", "team" or "webhooks".
+// Console is a page of the console: "activity", "chains", "documents", "keys", "operations", "runs", "tasks", "team" or "webhooks".
 func (s Site) Console(name string) (*Page, error) {
-	titles := map[string]string{"activity": "Activity", "documents": "Documents", "keys": "API keys", "operations": "Operations", "runs": "Runs", "tasks": "Tasks", "team": "Team", "webhooks": "Webhooks"}
+	titles := map[string]string{"activity": "Activity", "chains": "Chains", "documents": "Documents", "keys": "API keys", "operations": "Operations", "runs": "Runs", "tasks": "Tasks", "team": "Team", "webhooks": "Webhooks"}
 	return (&view{Site: s, Title: titles[name]}).render(name+".html", framePolicy)
 }
 
