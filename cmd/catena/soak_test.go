@@ -25,6 +25,7 @@ import (
 const (
 	soakClients  = 8
 	soakContent  = 256 << 10 // bytes of a file
+	soakFiles    = 64        // contents that there are: one that nothing refers to any more is kept for a day, and disk would only grow
 	soakSamples  = 200       // in a run
 	soakMeasured = 4 * time.Minute
 )
@@ -152,7 +153,7 @@ func (c *soakClient) send(ctx context.Context, method, path, body string, want .
 // upload gives the document a file.
 func (c *soakClient) upload(ctx context.Context, doc string) error {
 	var seed [32]byte
-	binary.LittleEndian.PutUint64(seed[:], c.random.Uint64())
+	binary.LittleEndian.PutUint64(seed[:], c.random.Uint64()%soakFiles)
 	typ, body := attachment(doc, io.LimitReader(rand.NewChaCha8(seed), soakContent))
 	resp, err := admin(ctx, http.MethodPost, c.base+attachOperation, typ, body)
 	if err != nil {
