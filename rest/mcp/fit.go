@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"catena/engine"
@@ -29,11 +30,14 @@ func size(tokens int) (int, error) {
 	return tokens * tokenSize, nil
 }
 
-// paged gives the parameters of an operation that returns pages their usual size, unless they say one.
+// paged gives the parameters of an operation that returns pages of documents their usual size, unless they say one.
 func (c *Config) paged(op string, raw json.RawMessage) json.RawMessage {
 	const name = "pageSize"
 	d, ok := c.Engine.Set().Op(op)
-	if !ok || d.CheckNames(map[string]any{name: nil}) != nil {
+	if !ok || !slices.Contains(d.Signature(), "documents") {
+		return raw
+	}
+	if _, ok := d.Schema().Properties.Get(name); !ok {
 		return raw
 	}
 	params := map[string]json.RawMessage{}
