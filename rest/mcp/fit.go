@@ -37,7 +37,11 @@ func (c *Config) paged(op string, raw json.RawMessage) json.RawMessage {
 	if !ok || !slices.Contains(d.Signature(), "documents") {
 		return raw
 	}
-	if _, ok := d.Schema().Properties.Get(name); !ok {
+	declared := d.Schema().Properties // nil without parameters
+	if declared == nil {
+		return raw
+	}
+	if _, ok := declared.Get(name); !ok {
 		return raw
 	}
 	params := map[string]json.RawMessage{}
