@@ -4,6 +4,7 @@ BIN     := bin/catena
 DATA    ?= data
 ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
 .PHONY: deb release run build test postgres check lint survey bench questions peers fuzz fault soak golden client clean slides
@@ -14,7 +15,7 @@ run: build ## build, start with demo content, print where to look
 
 build: slides
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/catena
+	$(COMPILE) -o $(BIN) ./cmd/catena
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 RELEASE := bin/release
@@ -22,7 +23,7 @@ release: build ## binaries of PLATFORMS with checksums and the list of component
 	rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	set -e; for p in $(PLATFORMS); do \
 	  f=$(RELEASE)/catena-$(VERSION)-$${p%/*}-$${p#*/}; \
-	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $$f ./cmd/catena; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(COMPILE) -o $$f ./cmd/catena; \
 	done
 	$(BIN) version --sbom > $(RELEASE)/catena-$(VERSION).cdx.json
 	cd $(RELEASE) && sha256sum catena-* > SHA256SUMS
@@ -30,7 +31,7 @@ release: build ## binaries of PLATFORMS with checksums and the list of component
 DEB_ARCH ?= $(shell $(GO) env GOARCH)
 deb: slides ## a package for Debian and Ubuntu with the unit of systemd, for DEB_ARCH (amd64, arm64), in bin
 	@mkdir -p bin
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(DEB_ARCH) $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/deb-catena ./cmd/catena
+	GOOS=linux GOARCH=$(DEB_ARCH) $(COMPILE) -o bin/deb-catena ./cmd/catena
 	deploy/deb/build bin/deb-catena $(VERSION) $(DEB_ARCH) bin
 	rm bin/deb-catena
 
