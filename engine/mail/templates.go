@@ -19,8 +19,12 @@ import (
 //go:embed defaults
 var defaults embed.FS
 
-// limits bound a template of mail: no caller waits for it, but the outbox does.
-var limits = template.Limits{Source: 256 << 10, Depth: 64, Steps: 1_000_000, Output: 1 << 20}
+// limits bound a template of mail, whose text must fit into a message.
+var limits = func() template.Limits {
+	l := template.DefaultLimits
+	l.Output = maxText
+	return l
+}()
 
 // Templates are the texts of messages by name. A template is one file or two: NAME.ftl makes the text, and NAME.ftlh the
 // HTML, in which values are escaped. The first line of NAME.ftl, "Subject: …", is the subject.
