@@ -126,12 +126,13 @@ type plugin struct {
 	needed  func(html string) bool
 	scripts []string
 	style   string
+	beside  func() ([]string, error) // files that stand beside the page: a style sheet, and what it finds there by its place
 }
 
 var plugins = []plugin{
 	{needed: hasAny("data-markdown"), scripts: []string{theme.Markdown}},
 	{needed: hasAny("<pre", "data-markdown"), scripts: []string{theme.Highlight}, style: theme.HighlightCSS},
-	{needed: theme.HasFormulas, scripts: []string{theme.Katex, theme.KatexAuto}},
+	{needed: theme.HasFormulas, scripts: []string{theme.Katex, theme.KatexAuto}, beside: theme.FormulaFiles},
 }
 
 func hasAny(marks ...string) func(string) bool {
@@ -190,16 +191,17 @@ func (p *webPage) framework(html string) (styles, scripts []string, err error) {
 		if plug.style != "" {
 			styles, names = append(styles, "reveal/"+plug.style), append(names, plug.style)
 		}
-	}
-	if theme.HasFormulas(html) { // the sheet finds its faces in the folder of all fonts
-		files, err := theme.FormulaFiles()
+		if plug.beside == nil {
+			continue
+		}
+		files, err := plug.beside()
 		if err == nil {
 			err = p.read("", files...)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		styles = append(styles, theme.KatexCSS)
+		styles = append(styles, files[0])
 	}
 	return styles, scripts, p.read("reveal/", names...)
 }
