@@ -243,6 +243,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		if err != nil {
 			return failedAs(err)
 		}
+		res.Body = shortenDocs(res.Body, args.Show) // the transaction has ended
 		return ran(res, args.DryRun, most)
 	})
 }
@@ -268,11 +269,7 @@ func (c *Config) encoder(ctx context.Context, e *engine.Engine, properties []str
 		case *engine.Doc, engine.Docs, *engine.Page:
 			options = &short
 		}
-		body, err := entity.Append(nil, ec, v, options)
-		if err != nil {
-			return nil, err
-		}
-		return shortenDocs(body, properties), nil
+		return entity.Append(nil, ec, v, options)
 	}
 }
 

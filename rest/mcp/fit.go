@@ -34,14 +34,7 @@ func size(tokens int) (int, error) {
 func (c *Config) paged(op string, raw json.RawMessage) json.RawMessage {
 	const name = "pageSize"
 	d, ok := c.Engine.Set().Op(op)
-	if !ok || !slices.Contains(d.Signature(), "documents") {
-		return raw
-	}
-	declared := d.Schema().Properties // nil without parameters
-	if declared == nil {
-		return raw
-	}
-	if _, ok := declared.Get(name); !ok {
+	if !ok || !slices.Contains(d.Signature(), "documents") || !slices.ContainsFunc(d.Params(), func(p engine.Param) bool { return p.Name == name }) {
 		return raw
 	}
 	params := map[string]json.RawMessage{}
