@@ -121,10 +121,12 @@ type store struct {
 	failed atomic.Pointer[failure]
 	full   atomic.Pointer[failure] // the disk is
 
-	refused atomic.Pointer[error] // why Badger did not take a batch; it is given none after that
-	last    uint64                // version of the last commit, for the committer only
-	buf     []byte                // a frame, for the committer only
-	stamps  stamps
+	refused   atomic.Pointer[error] // why Badger did not take a batch; it is given none after that
+	unflushed unflushed
+	closing   chan struct{} // closed once Badger is, nil before that is asked for
+	last      uint64        // version of the last commit, for the committer only
+	buf       []byte        // a frame, for the committer only
+	stamps    stamps
 }
 
 // failure is why a store refuses some of its work.
@@ -161,17 +163,17 @@ func Open(dir string, o Options) (kv.Store, error) {
 	}
 	s := &store{
 		fs: o.FS, dir: dir, mapped: mapped, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
-		hot:  hot{seed: maphash.MakeSeed()},
+		hot: hot{seed: maphash.MakeSeed()}, unflushed: unflushed{given: make(chan struct{})},
 		done: make(chan struct{}), stop: make(chan struct{}), compactions: make(chan compaction),
 	}
 	if err := s.start(); err != nil {
 		if s.db != nil {
-			_ = s.db.Close()
+			_ = s.closeTables(s.db)
 		}
 		if s.values != nil {
 			s.values.Close()
 		}
-		_ = lock.Close()
+		s.unlock()
 		return nil, err
 	}
 	return s, nil
@@ -294,7 +296,7 @@ func (s *store) createState() error {
 // recover opens Badger, brings it to the end of the log and begins a new segment.
 func (s *store) recover(t tail) (err error) {
 	logs := s.logs()
-	if s.db, err = openTables(s.tables(), s.log); err != nil {
+	if s.db, err = openTables(s.tables(), logger{s}); err != nil {
 		return err
 	}
 	at, before := t.version, s.db.MaxVersion()
@@ -338,8 +340,8 @@ func (s *store) recover(t tail) (err error) {
 func (s *store) flush(t tail, at uint64) (tail, error) {
 	db := s.db
 	s.db = nil
-	if err := db.Close(); err != nil {
-		return t, broken(err)
+	if err := s.closeTables(db); err != nil {
+		return t, err
 	}
 	if err := s.settle(at, t.number, t.chain); err != nil {
 		return t, err
@@ -350,7 +352,7 @@ func (s *store) flush(t tail, at uint64) (tail, error) {
 		}
 	}
 	var err error
-	s.db, err = openTables(s.tables(), s.log)
+	s.db, err = openTables(s.tables(), logger{s})
 	return tail{version: at, chain: t.chain, number: t.number}, err
 }
 
@@ -443,14 +445,14 @@ func (s *store) Close() error {
 	<-s.done
 	close(s.stop)
 	s.idle.Wait()
-	defer s.lock.Close()
+	defer s.unlock()
 	defer s.values.Close()
 	err := s.redo.close()
 	if full := s.hasRoom(); full != nil {
 		return full // Badger would write its memtables to tables; the log has what is in them
 	}
-	if e := s.db.Close(); err == nil && e != nil {
-		err = broken(e)
+	if e := s.closeTables(s.db); err == nil {
+		err = e
 	}
 	if err != nil || s.failed.Load() != nil {
 		return err // what is missing in the tables stays in the log

@@ -158,7 +158,7 @@ func BenchmarkBulk(b *testing.B) {
 		b.ReportMetric(rows*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 	})
 	b.Run("raw", func(b *testing.B) {
-		raw, err := openTables(b.TempDir(), quiet)
+		raw, err := openTables(b.TempDir(), logger{&store{log: quiet}})
 		if err != nil {
 			b.Fatal(err)
 		}

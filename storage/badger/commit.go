@@ -2,11 +2,13 @@ package badger
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"hash/maphash"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -52,13 +54,13 @@ type group struct {
 }
 
 // commit waits for a batch to be validated, logged and published.
-func (s *store) commit(start uint64, b *kv.Batch) error {
+func (s *store) commit(ctx context.Context, start uint64, b *kv.Batch) error {
 	if len(b.Writes) == 0 {
 		s.topics.Wake(b.Wake)
 		return nil
 	}
-	if f := s.full.Load(); f != nil {
-		return f.err
+	if err := s.awaitPending(ctx); err != nil {
+		return err
 	}
 	for _, w := range b.Writes {
 		if isReserved(w.Key) {
@@ -66,6 +68,25 @@ func (s *store) commit(start uint64, b *kv.Batch) error {
 		}
 	}
 	return s.submit(start, b)
+}
+
+// awaitPending returns once a transaction may be committed: at once, unless the disk is full or Badger is far behind.
+func (s *store) awaitPending(ctx context.Context) error {
+	for {
+		if f := s.full.Load(); f != nil {
+			return f.err
+		}
+		behind := s.pending.behind()
+		if behind == nil {
+			return nil
+		}
+		select {
+		case <-behind:
+		case <-ctx.Done():
+			return fault.Unavailable.Errorf("store: the disk does not keep up with what is written: %w", ctx.Err())
+		case <-time.After(roomWait):
+		}
+	}
 }
 
 // submit queues a batch and waits until it is committed.

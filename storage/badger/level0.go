@@ -116,12 +116,20 @@ func (l *loader) span() error {
 	return nil
 }
 
-// send has Badger take the batch. Once it refused one, it is given no other.
+// send has Badger take the batch. Once it refused one, it is given no other. It takes none any longer, and does not say so,
+// when its tables cannot be written.
 func (l *loader) send() error {
 	if refused := l.s.refused.Load(); refused != nil {
 		return *refused
 	}
-	err := l.into.Finish()
+	taken := make(chan error, 1)
+	go func() { taken <- l.into.Finish() }()
+	var err error
+	select {
+	case err = <-taken:
+	case <-l.s.unflushed.given:
+		err = l.s.failed.Load().err
+	}
 	if l.rows, l.size = 0, 0; err != nil {
 		l.s.refused.Store(&err)
 	}

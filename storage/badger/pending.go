@@ -16,7 +16,7 @@ const (
 	// find their way in a few large ones as well.
 	joinBytes = 128 << 10
 	// pendingBytes is how much may be committed and not yet in Badger; above that
-	// commits wait.
+	// commits wait before they are logged, so that one whose time is over has done nothing.
 	pendingBytes = 8 << 20
 	// fanout is how many runs of a size become one of the next.
 	fanout = 4
@@ -28,25 +28,39 @@ const (
 // it one thing for those who begin.
 type pending struct {
 	mu    sync.Mutex
-	more  sync.Cond // there is enough to take over, or nothing follows
-	less  sync.Cond // Badger has taken over some
-	runs  []*run    // oldest first; the part a reader holds never changes
-	taken int       // that many are being taken over
+	more  sync.Cond     // there is enough to take over, or nothing follows
+	less  chan struct{} // closed once Badger has taken over some
+	runs  []*run        // oldest first; the part a reader holds never changes
+	taken int           // that many are being taken over
 	bytes int
 	soon  bool // little is enough
 	ended bool
 	stuck bool // nothing is taken over any longer
 }
 
-func (p *pending) init() { p.more.L, p.less.L = &p.mu, &p.mu }
+func (p *pending) init() { p.more.L, p.less = &p.mu, make(chan struct{}) }
+
+// behind returns what is closed once Badger has taken over some of what waits for it, or nil if so little waits that more
+// may be committed.
+func (p *pending) behind() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bytes <= pendingBytes || p.stuck {
+		return nil
+	}
+	return p.less
+}
+
+// shrunk wakes those who wait until less is pending.
+func (p *pending) shrunk() {
+	close(p.less)
+	p.less = make(chan struct{})
+}
 
 // publish lets readers see a run.
 func (p *pending) publish(r *run, h *kv.History) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.bytes > pendingBytes && !p.stuck {
-		p.less.Wait()
-	}
 	p.bytes += r.bytes
 	p.runs = append(p.runs, r)
 	p.settle()
@@ -118,7 +132,7 @@ func (p *pending) done() {
 		p.bytes -= r.bytes
 	}
 	p.runs, p.taken = slices.Clone(p.runs[p.taken:]), 0
-	p.less.Signal()
+	p.shrunk()
 }
 
 // empty reports whether Badger has taken over everything.
@@ -133,7 +147,7 @@ func (p *pending) keep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stuck = true
-	p.less.Signal()
+	p.shrunk()
 }
 
 // end says that no run follows.

@@ -36,7 +36,7 @@ func TestPending(t *testing.T) {
 		delete(model, "zz")
 		base := &kv.Batch{}
 		write(base)
-		if err := s.commit(s.history.Published(), base); err != nil {
+		if err := s.commit(ctx, s.history.Published(), base); err != nil {
 			t.Fatal(err)
 		}
 		snap, err := s.Begin(ctx, false)

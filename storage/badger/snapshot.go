@@ -114,14 +114,14 @@ func (s *snapshot) walk(c *cursor, o badger.IteratorOptions) {
 }
 
 // Commit writes a batch.
-func (s *snapshot) Commit(_ context.Context, b *kv.Batch) error {
+func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
 	if !s.write {
 		return fault.Invalid.Errorf("transaction: is read-only")
 	}
 	if err := b.Guard(s); err != nil {
 		return err
 	}
-	return s.s.commit(s.mark.Version, b)
+	return s.s.commit(ctx, s.mark.Version, b)
 }
 
 // Discard closes the snapshot.

@@ -40,9 +40,6 @@ type state struct {
 	Manifest   manifest      `json:"manifest"`
 	Values     []values.File `json:"values,omitempty"`
 	Dropped    *Dropped      `json:"dropped,omitempty"` // by the last opening that left something out of the log
-
-	// Unfinished are the tables of changes that Badger gave up, although its manifest names them.
-	Unfinished []string `json:"unfinished,omitempty"`
 }
 
 // manifest describes the beginning of Badger's list of tables, which is appended to

@@ -2,7 +2,6 @@ package badger
 
 import (
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -11,9 +10,9 @@ import (
 )
 
 // openTables opens Badger with small buffers: what is not in its tables is in the log.
-func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
+func openTables(dir string, log badger.Logger) (*badger.DB, error) {
 	o := badger.DefaultOptions(dir)
-	o.Logger = logger{log}
+	o.Logger = log
 	o.SyncWrites = false
 	o.DetectConflicts = false
 	o.NumVersionsToKeep = 1
@@ -55,13 +54,20 @@ func openOnce(o badger.Options) (db *badger.DB, err error) {
 }
 
 // logger passes on what Badger has to say that matters to an operator.
-type logger struct{ log *slog.Logger }
+type logger struct{ s *store }
 
-// Errorf logs an error.
-func (l logger) Errorf(f string, a ...any) { l.log.Error("badger: " + line(f, a)) }
+// Errorf logs an error. That a memtable cannot be written to a table is only said here.
+func (l logger) Errorf(f string, a ...any) {
+	l.s.log.Error("badger: " + line(f, a))
+	if strings.HasPrefix(f, flushMessage) && len(a) > 0 {
+		if err, ok := a[0].(error); ok {
+			l.s.flushFailed(err)
+		}
+	}
+}
 
 // Warningf logs a warning.
-func (l logger) Warningf(f string, a ...any) { l.log.Warn("badger: " + line(f, a)) }
+func (l logger) Warningf(f string, a ...any) { l.s.log.Warn("badger: " + line(f, a)) }
 
 // Infof drops what is of no interest.
 func (l logger) Infof(string, ...any) {}

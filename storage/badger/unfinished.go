@@ -19,23 +19,13 @@ import (
 
 // dropUnfinished takes changes out of Badger's manifest that Badger has given up. When it cannot sync the manifest, it
 // removes the tables that the change was to add, although the change may be on disk by then; it would find them missing at
-// every later open. A change is taken out only if the store saw that (see describeTables), it is younger than the last
-// checkpoint, all tables that it adds are gone and all that it replaces are still there: what it added came from
-// memtables, whose rows the redo log has, or from those.
+// every later open. A change is taken out only if it is younger than the last checkpoint, all tables that it adds are gone
+// and all that it replaces are still there: what it added came from memtables, whose rows the redo log has, or from those.
 func (s *store) dropUnfinished() error {
-	if len(s.state.Unfinished) == 0 {
-		return nil
-	}
 	missing, err := s.missingTables()
-	if err != nil {
+	if err != nil || len(missing) == 0 {
 		return err
 	}
-	seen := map[string]bool{}
-	for _, name := range s.state.Unfinished {
-		path := filepath.Join(s.tables(), name)
-		seen[path] = missing[path]
-	}
-	s.state.Unfinished = nil
 	path := filepath.Join(s.tables(), badger.ManifestFilename)
 	b, err := disk.ReadFile(s.fs, path)
 	if err != nil {
@@ -50,7 +40,7 @@ func (s *store) dropUnfinished() error {
 		n := 8 + int(binary.BigEndian.Uint32(b[at:]))
 		set := b[at : at+n]
 		at += n
-		unfinished, err := s.unfinished(set[8:], seen)
+		unfinished, err := s.unfinished(set[8:], missing)
 		switch {
 		case err != nil:
 			return err
@@ -67,8 +57,7 @@ func (s *store) dropUnfinished() error {
 	return broken(replace(s.fs, path, kept))
 }
 
-// describeTables describes the manifest for a checkpoint, which must not name tables that are not there. If it does, STATE
-// is told which ones, for dropUnfinished at the next open, and the checkpoint fails.
+// describeTables describes the manifest for a checkpoint, which must not name tables that are not there.
 func (s *store) describeTables() (manifest, error) {
 	for tries := 1; ; tries++ {
 		m, err := describe(s.fs, s.tables())
@@ -82,21 +71,9 @@ func (s *store) describeTables() (manifest, error) {
 		case len(missing) == 0:
 			return m, nil
 		case tries == openTries: // Badger removes a table once the manifest does not name it any longer
-			return m, errors.Join(corrupt("%s names %d tables that are missing", badger.ManifestFilename, len(missing)), s.noteUnfinished(missing))
+			return m, corrupt("%s names %d tables that are missing", badger.ManifestFilename, len(missing))
 		}
 	}
-}
-
-// noteUnfinished writes down which tables are missing, beside what the last checkpoint knew.
-func (s *store) noteUnfinished(missing map[string]bool) error {
-	known, err := readState(s.fs, s.dir)
-	if err != nil || known == nil {
-		return err
-	}
-	for path := range missing {
-		known.Unfinished = append(known.Unfinished, filepath.Base(path))
-	}
-	return known.write(s.fs, s.dir)
 }
 
 // missingTables returns the tables that the manifest names and that are not there, by their paths.
