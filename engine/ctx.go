@@ -54,20 +54,7 @@ const itemWork = 10_000
 func (c *Ctx) Check() error { return c.watch.Do(c.Context, itemWork) }
 
 // Reader is r for an operation that reads all of it: reading fails once the call has ended.
-func (c *Ctx) Reader(r io.Reader) io.Reader { return &watched{c, r} }
-
-type watched struct {
-	c *Ctx
-	r io.Reader
-}
-
-// Read reads on.
-func (w *watched) Read(p []byte) (int, error) {
-	if err := w.c.Err(); err != nil {
-		return 0, err
-	}
-	return w.r.Read(p)
-}
+func (c *Ctx) Reader(r io.Reader) io.Reader { return work.Reader(c, r) }
 
 // login is who acted before a login.
 type login struct {

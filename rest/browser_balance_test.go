@@ -15,7 +15,7 @@ import (
 func TestBrowserSlidesEnd(t *testing.T) {
 	var kept []string
 	add := func(src string) {
-		if p, err := html.Clean(src); err == nil && !strings.Contains(p.HTML, "<iframe") {
+		if p, err := html.Clean(t.Context(), src); err == nil && !strings.Contains(p.HTML, "<iframe") {
 			kept = append(kept, p.HTML)
 		}
 	}

@@ -78,7 +78,7 @@ var imports = map[string][]string{
 	"engine/template":                {"engine/expr", "storage/declare"},
 	"engine/egress":                  {"storage/trace"},
 	"engine/pdf":                     {"storage/blob", "engine/worker"},
-	"engine/convert":                 {"storage/blob", "storage/text", "engine/markdown"},
+	"engine/convert":                 {"storage/blob", "storage/text", "storage/work", "engine/markdown"},
 	"engine/worker":                  {},
 	"engine/workflow":                {"storage", "storage/people", "storage/search", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/delivery":                {"storage", "storage/outbox", "storage/webhook"},
@@ -88,14 +88,14 @@ var imports = map[string][]string{
 	"ops/opstest":                    {"..."}, // a repository for tests
 	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
-	"decks/convert":                  {"decks/field", "engine/markdown"},
+	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},
 	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":                 {}, // attacks and large decks for tests
 	"decks/export":                   {"engine", "storage/hold", "storage", "storage/people", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/render"},
 	"decks/field":                    {"decks/theme"}, // a table without operations: for decks, models and pages in the same way
 	"decks/file":                     {"storage", "storage/hold"},
 	"decks/format":                   {}, // as decks/field
-	"decks/html":                     {},
+	"decks/html":                     {"storage/work"},
 	"decks/listing":                  {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field"},
 	"decks/render":                   {"decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
 	"decks/route":                    {"decks/field"}, // as decks/field

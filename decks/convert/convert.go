@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"catena/storage/fault"
+	"catena/storage/work"
 )
 
 // Deck is a presentation as it was read. What the source does not say is empty.
@@ -68,8 +69,8 @@ func Guess(name, text string) string {
 }
 
 // balanced writes a piece of HTML so that everything that is opened in it is closed.
-func balanced(piece string) string {
-	nodes, err := html.ParseFragment(strings.NewReader(piece), &html.Node{Type: html.ElementNode, Data: "section", DataAtom: atom.Section})
+func balanced(ctx context.Context, piece string) string {
+	nodes, err := html.ParseFragment(work.Reader(ctx, strings.NewReader(piece)), &html.Node{Type: html.ElementNode, Data: "section", DataAtom: atom.Section})
 	if err != nil {
 		return html.EscapeString(piece)
 	}

@@ -130,7 +130,7 @@ func defineSlide(ctx context.Context, out *strings.Builder, raw json.RawMessage,
 		}
 		out.WriteString(text)
 	}
-	out.WriteString(balanced(s.HTML))
+	out.WriteString(balanced(ctx, s.HTML))
 	for i := range s.Blocks {
 		text, err := s.Blocks[i].html(ctx)
 		if err != nil {
@@ -197,7 +197,7 @@ func (b *block) content(ctx context.Context) (string, error) {
 	content := tag("div", "class", "sl-block-content", "style", style)
 	switch b.Type {
 	case "text", "html", "":
-		text := balanced(b.Value)
+		text := balanced(ctx, b.Value)
 		if b.Format == "markdown" {
 			var err error
 			if text, err = render(ctx, b.Value); err != nil {

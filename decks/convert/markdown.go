@@ -224,7 +224,7 @@ func render(ctx context.Context, text string) (string, error) {
 	if err := fromMarkdown.Convert(ctx, []byte(text), &b); err != nil {
 		return "", err
 	}
-	return balanced(b.String()), nil
+	return balanced(ctx, b.String()), nil
 }
 
 func scalar(v any) string {

@@ -31,7 +31,7 @@ func (in Input) Apply(c *engine.Ctx, d storage.Props) (removed []string, err err
 // ApplyHTML writes the HTML, made harmless, and what is known from it.
 func (in Input) ApplyHTML(tx *storage.Tx, d storage.Props) (removed []string, err error) {
 	name, src, _ := in.HTML()
-	p, err := html.Clean(src)
+	p, err := html.Clean(tx.Context(), src)
 	if err != nil {
 		return nil, inHTML(name, err)
 	}

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"catena/storage/fault"
+	"catena/storage/work"
 )
 
 // balance follows which elements of a slide are open, to tell whether it ends where it says: a
@@ -198,16 +200,19 @@ func (b *balance) part(r int) bool {
 }
 
 // repair rewrites the slides that do not end where they say.
-func (b *balance) repair(src string) (string, error) {
+func (b *balance) repair(ctx context.Context, src string) (string, error) {
 	var out strings.Builder
 	done := 0
 	for _, s := range b.found {
 		slide := src[s.from:s.to]
-		ok, err := contained(slide)
+		ok, err := contained(ctx, slide)
 		if err == nil && !ok {
 			out.WriteString(src[done:s.from])
 			done = s.to
-			err = mended(&out, slide)
+			err = mended(ctx, &out, slide)
+		}
+		if ended := ctx.Err(); ended != nil {
+			return "", ended
 		}
 		if err != nil {
 			p := positionIn(src, position{line: 1, column: 1}, s.from)
@@ -227,8 +232,8 @@ const next = `<section>a<p>b</p><i>c</i></section>`
 var around = html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 
 // contained reports whether a slide ends where it says, and nothing of it is outside.
-func contained(slide string) (bool, error) {
-	nodes, err := fragment("<div><div>" + slide + next + "</div></div>")
+func contained(ctx context.Context, slide string) (bool, error) {
+	nodes, err := fragment(ctx, "<div><div>"+slide+next+"</div></div>")
 	if err != nil || len(nodes) != 1 {
 		return false, err
 	}
@@ -248,15 +253,15 @@ func isSection(n *html.Node) bool {
 	return n.Type == html.ElementNode && n.DataAtom == atom.Section && n.Namespace == ""
 }
 
-func fragment(src string) ([]*html.Node, error) {
+func fragment(ctx context.Context, src string) ([]*html.Node, error) {
 	in := around
-	return html.ParseFragment(strings.NewReader(src), &in)
+	return html.ParseFragment(work.Reader(ctx, strings.NewReader(src)), &in)
 }
 
 // mended writes a slide as a browser reads it when there is nothing else: all that is open is
 // closed, and what got out is back in.
-func mended(out *strings.Builder, slide string) error {
-	nodes, err := fragment(slide)
+func mended(ctx context.Context, out *strings.Builder, slide string) error {
+	nodes, err := fragment(ctx, slide)
 	if err != nil || len(nodes) == 0 || !isSection(nodes[0]) {
 		return fault.Invalid.Errorf("cannot be read")
 	}

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -44,7 +45,7 @@ func slides(t testing.TB, src string) int {
 
 // tops counts the sections that are in no other, as the tags say.
 func tops(src string) (n int) {
-	f := newFilter(src)
+	f := newFilter(context.Background(), src)
 	for kind := f.next(); kind != html.ErrorToken; kind = f.next() {
 		switch {
 		case f.name != "section":
@@ -63,11 +64,11 @@ func tops(src string) (n int) {
 // where it says; false if the source was refused.
 func settled(t testing.TB, src string) bool {
 	t.Helper()
-	once, err := Clean(src)
+	once, err := Clean(t.Context(), src)
 	if err != nil {
 		return false
 	}
-	twice, err := Clean(once.HTML)
+	twice, err := Clean(t.Context(), once.HTML)
 	if err != nil || twice.HTML != once.HTML || len(twice.Removed) > 0 {
 		t.Errorf("%q\n once  %+v\n twice %+v %v", src, once, twice, err)
 	}
@@ -128,7 +129,7 @@ func TestBalanced(t *testing.T) {
 		`<section><h3><div><h1>a<h2>b</h2></h1></div></h3></section>`:        ``,
 		`<section><ul><li><div><li>x</li></div></li></ul><p>y</p></section>`: ``,
 	} {
-		got, err := Clean(src + after)
+		got, err := Clean(t.Context(), src+after)
 		if err != nil || want != "" && got.HTML != want+after || tops(got.HTML) != slides(t, got.HTML) {
 			t.Errorf("%s\n got  %+v %v\n want %s", src, got, err, want)
 		}
@@ -140,11 +141,11 @@ func TestBalanced(t *testing.T) {
 		`<section><svg><a href="/x"><text>y</text></a><g><path d=""/></g></svg><ruby>a<rt>b</ruby></section>`,
 		`<section><math><mi>x</mi><mrow><mo>+</mo></mrow></math><br/><img src=x />z</br></section>`,
 	} {
-		if got, err := Clean(src + after); err != nil || got.HTML != src+after {
+		if got, err := Clean(t.Context(), src+after); err != nil || got.HTML != src+after {
 			t.Errorf("%s\n got  %+v %v", src, got, err)
 		}
 	}
-	if _, err := Clean("<section>" + strings.Repeat("<div>", 600) + "</section>"); err == nil {
+	if _, err := Clean(t.Context(), "<section>"+strings.Repeat("<div>", 600)+"</section>"); err == nil {
 		t.Error("600 elements in each other are kept")
 	}
 }

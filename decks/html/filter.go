@@ -1,6 +1,7 @@
 package html
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -8,11 +9,21 @@ import (
 	"golang.org/x/net/html"
 
 	"catena/storage/fault"
+	"catena/storage/work"
+)
+
+const (
+	// tokenWork is what a token costs, in units of package work.
+	tokenWork = 2000
+	// maxAttributes bounds those of an element.
+	maxAttributes = 1000
 )
 
 // filter copies the tokens of HTML that may stay.
 type filter struct {
 	reader
+	ctx               context.Context // of the call
+	watch             work.Watch
 	out               output
 	outline           outline
 	base              position // of the source
@@ -34,8 +45,8 @@ type filter struct {
 // position is a line and a column, and where in the source that is.
 type position struct{ line, column, at int }
 
-func newFilter(src string) *filter {
-	f := &filter{reader: reader{src: src}, out: output{src: src}, base: position{line: 1, column: 1}}
+func newFilter(ctx context.Context, src string) *filter {
+	f := &filter{ctx: ctx, reader: reader{src: src}, out: output{src: src}, base: position{line: 1, column: 1}}
 	f.from = f.base
 	f.outline.text.b = make([]byte, 0, min(len(src)/2, maxText))
 	return f
@@ -43,6 +54,9 @@ func newFilter(src string) *filter {
 
 func (f *filter) run() error {
 	for {
+		if err := f.watch.Do(f.ctx, tokenWork); err != nil {
+			return err
+		}
 		if f.skipCode() {
 			continue
 		}

@@ -18,7 +18,7 @@ func FuzzGrowth(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 16<<10, func(s string) { _, _ = Clean(s) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 16<<10, func(s string) { _, _ = Clean(t.Context(), s) })
 		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 16<<10, func(s string) { WithoutNotes(s) })
 		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 16<<10, func(s string) { HarmlessCSS(s) })
 	})

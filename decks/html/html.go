@@ -13,6 +13,7 @@
 package html
 
 import (
+	"context"
 	"fmt"
 
 	"catena/storage/fault"
@@ -46,15 +47,16 @@ type Page struct {
 
 // Clean returns HTML with everything taken out that could act, and says what that was. What
 // stays keeps its bytes, unless a slide leaves something open. Anything but sections at the top level is refused, with its place.
+// It ends with its context.
 // Cleaning what came out changes nothing.
-func Clean(src string) (*Page, error) {
+func Clean(ctx context.Context, src string) (*Page, error) {
 	if len(src) > MaxBytes {
 		return nil, fault.Limit.Errorf("HTML: %d bytes, limit %d", len(src), MaxBytes).WithCode(fault.CodeTooLong)
 	}
 	var removed []string
 	clean := src
 	for range maxPasses {
-		f := newFilter(clean)
+		f := newFilter(ctx, clean)
 		if err := f.run(); err != nil {
 			return nil, err
 		}
@@ -62,7 +64,7 @@ func Clean(src string) (*Page, error) {
 		out := f.out.String()
 		if out == clean {
 			var err error
-			if out, err = f.balance.repair(clean); err != nil {
+			if out, err = f.balance.repair(ctx, clean); err != nil {
 				return nil, err
 			}
 		}

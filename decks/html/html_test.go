@@ -1,11 +1,14 @@
 package html
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"catena/storage/fault"
 )
@@ -33,7 +36,7 @@ func TestCleanKeeps(t *testing.T) {
 		`<section><aside class="notes">Say <em>this</em></aside><table><tr><td colspan=2>x</table></section>`,
 	}
 	for _, src := range append(sources, fixtures(t)...) {
-		got, err := Clean(src)
+		got, err := Clean(t.Context(), src)
 		if err != nil || got.HTML != src || len(got.Removed) > 0 {
 			t.Errorf("%s\n got %+v %v", src, got, err)
 		}
@@ -91,7 +94,7 @@ func TestCleanRemoves(t *testing.T) {
 		{`<section><p`, ``, ""},
 	}
 	for _, test := range tests {
-		got, err := Clean(test.src)
+		got, err := Clean(t.Context(), test.src)
 		if test.want == "" {
 			if err == nil {
 				t.Errorf("%s: got %+v", test.src, got)
@@ -106,9 +109,42 @@ func TestCleanRemoves(t *testing.T) {
 
 // TestCleanCounts reports so many removals with their places, and how many more there are.
 func TestCleanCounts(t *testing.T) {
-	got, err := Clean("<section>" + strings.Repeat("<x>\n", 130) + "</section>")
+	got, err := Clean(t.Context(), "<section>"+strings.Repeat("<x>\n", 130)+"</section>")
 	if err != nil || len(got.Removed) != 101 || got.Removed[99] != "<x> at line 100, column 1" || got.Removed[100] != "and 30 more" {
 		t.Errorf("%v %q", err, got.Removed)
+	}
+}
+
+// TestCleanEnds cleans HTML of the largest size whose reading takes long, for a call that has ended: readers of other people
+// notice it too.
+func TestCleanEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, piece := range map[string]string{"plain": "<p>a</p>", "crossed": "<b><p>", "unusual": "<p a=&#39;b'>"} {
+		begun := time.Now()
+		_, err := Clean(ctx, "<section>"+strings.Repeat(piece, MaxBytes/2/len(piece))+"</section>")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v after %v", name, err, time.Since(begun))
+		}
+	}
+}
+
+// TestAttributes bounds the attributes of an element, which are compared with each other.
+func TestAttributes(t *testing.T) {
+	element := func(n int) string {
+		var b strings.Builder
+		b.WriteString("<section><p")
+		for i := range n {
+			fmt.Fprintf(&b, " a%d", i)
+		}
+		return b.String() + ">a</p></section>"
+	}
+	if _, err := Clean(t.Context(), element(maxAttributes)); err != nil {
+		t.Error(err)
+	}
+	var f *fault.Error
+	if _, err := Clean(t.Context(), element(MaxBytes/20)); !errors.As(err, &f) || f.Kind != fault.Limit || f.Line != 1 || f.Column != 10 {
+		t.Error(err)
 	}
 }
 
@@ -126,7 +162,7 @@ func TestCleanRefuses(t *testing.T) {
 		{"<script>x</script>", 1, 1},
 	}
 	for _, test := range tests {
-		_, err := Clean(test.src)
+		_, err := Clean(t.Context(), test.src)
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Line != test.line || f.Column != test.column {
 			t.Errorf("%q: got %v, want line %d, column %d", test.src, err, test.line, test.column)
@@ -167,7 +203,7 @@ func TestSane(t *testing.T) {
 func TestOutline(t *testing.T) {
 	src := `<section data-notes="one">a<section>b<aside class="x notes"><p>two</p><p>three</p></aside></section><section></section></section>
 <section data-visibility="hidden"><aside class="notes">four</aside></section>`
-	got, err := Clean(src)
+	got, err := Clean(t.Context(), src)
 	if want := "one\n\ntwo\nthree\n\nfour"; err != nil || got.Slides != 3 || got.Notes != want || got.Text != "a b" {
 		t.Errorf("got %+v %v, want 3 slides, %q", got, err, want)
 	}
@@ -180,11 +216,11 @@ func FuzzClean(f *testing.F) {
 	f.Add(`<section><svg><script type="text/template"><img src=x onerror=y></script></svg><math><mtext><style><!--</style><img title="--><img src=1 onerror=1>"></section>`)
 	f.Add(`<section data-markdown>&lt;a href=java&#115;cript:x&gt;<!--a--><title>b</title><iframe src=//x>c</iframe></section>`)
 	f.Fuzz(func(t *testing.T, src string) {
-		once, err := Clean(src)
+		once, err := Clean(t.Context(), src)
 		if err != nil {
 			return
 		}
-		twice, err := Clean(once.HTML)
+		twice, err := Clean(t.Context(), once.HTML)
 		if err != nil || twice.HTML != once.HTML || len(twice.Removed) > 0 {
 			t.Errorf("%q\n once  %+v\n twice %+v %v", src, once, twice, err)
 		}
@@ -214,7 +250,7 @@ func BenchmarkClean(b *testing.B) {
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Clean(src); err != nil {
+		if _, err := Clean(b.Context(), src); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -230,13 +266,13 @@ func TestFences(t *testing.T) {
 		"<pre>\n\n```\n</pre>" + attack + "\n```", "```\n  ```\n" + attack + "\n```", "a `b\n```\n```\n" + attack + "\n```", "~~~\n```\n~~~\n" + attack + "\n```\n", "\n\n\n# a\n```\n  ```\n" + attack + "\n```",
 		"<p title=\"\n\n```\n\">\n```\n" + attack + "\n```", "# a\n```\r" + attack + "\n```", "> ```\n" + attack + "\n```\n" + attack + "\n```",
 	} {
-		got, err := Clean(`<section data-markdown><script type="text/template">` + text + `</script></section>`)
+		got, err := Clean(t.Context(), `<section data-markdown><script type="text/template">`+text+`</script></section>`)
 		if err != nil || strings.Contains(got.HTML, "onerror") {
 			t.Errorf("%q: %+v %v", text, got, err)
 		}
 	}
 	for _, separators := range []string{`data-separator="^src"`, `data-separator-vertical="[a-z]"`, `data-separator-notes="(?=x)"`, `data-separator-notes="y:"`} {
-		got, err := Clean(`<section data-markdown ` + separators + `><script type="text/template">` + "```\nsrc\ny: " + attack + "\n```" + `</script></section>`)
+		got, err := Clean(t.Context(), `<section data-markdown `+separators+`><script type="text/template">`+"```\nsrc\ny: "+attack+"\n```"+`</script></section>`)
 		if err != nil || strings.Contains(got.HTML, "onerror") {
 			t.Errorf("%s: %+v %v", separators, got, err)
 		}

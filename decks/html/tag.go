@@ -1,6 +1,7 @@
 package html
 
 import (
+	"catena/storage/fault"
 	"slices"
 	"strings"
 
@@ -12,6 +13,10 @@ const letters = "abcdefghijklmnopqrstuvwxyz0123456789-:"
 // start handles a start tag: it stays as it is, stays without some attributes, or goes.
 func (f *filter) start() error {
 	t, traits := &f.token, elements[f.name]
+	if n := len(t.attrs); n > maxAttributes {
+		p := f.position(t.at)
+		return fault.Limit.Errorf("HTML: element with %d attributes, limit %d (line %d, column %d)", n, maxAttributes, p.line, p.column).At(p.line, p.column)
+	}
 	if f.depth == 0 && !f.inner && t.name != "section" {
 		return f.refuse("<"+t.name+">", t.at)
 	}

@@ -78,7 +78,7 @@ func isTeX(attrs []attribute) bool { return texType.MatchString(valueOf(attrs, "
 
 // template cleans what a template would put on the page, which stands at a position.
 func (f *filter) template(body string, at int) string {
-	inner := newFilter(body)
+	inner := newFilter(f.ctx, body)
 	inner.inner, inner.base = true, f.position(at)
 	inner.base.at = 0
 	inner.from = inner.base

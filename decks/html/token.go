@@ -149,6 +149,9 @@ func (r *reader) startTag(s string) int {
 		case gap == 0 || !isLetter(rest[0]) && rest[0] != '_':
 			return 0
 		}
+		if len(r.attrs) == maxAttributes {
+			return 0
+		}
 		size := r.attribute(rest)
 		if size == 0 {
 			return 0

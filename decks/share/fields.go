@@ -15,8 +15,14 @@ import (
 	"catena/storage/fault"
 )
 
+// maxFields is more than a link has, so that all that are unknown are named.
+const maxFields = 100
+
 // merge moves what stands in Fields to the fields themselves.
 func (p *createShareLinkParams) merge() (errs []error) {
+	if n := len(p.Fields); n > maxFields {
+		return []error{fault.Limit.Errorf("fields: %d, limit %d", n, maxFields).In("fields")}
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
 		if err := p.take(name, p.Fields[name]); err != nil {
 			errs = append(errs, err)

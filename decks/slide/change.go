@@ -24,7 +24,7 @@ func (p updateSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		if err != nil {
 			return "", 0, nil, err
 		}
-		text, removed, err := slideHTML(p.HTML, s.Stack)
+		text, removed, err := slideHTML(c, p.HTML, s.Stack)
 		return d.Replace(s, text), s.Number, removed, err
 	})
 }
@@ -48,7 +48,7 @@ func (p insertSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		if err != nil {
 			return "", 0, nil, err
 		}
-		text, removed, err := slideHTML(p.HTML, p.Below && after != nil)
+		text, removed, err := slideHTML(c, p.HTML, p.Below && after != nil)
 		if err != nil {
 			return "", 0, nil, err
 		}

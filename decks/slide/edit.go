@@ -1,6 +1,7 @@
 package slide
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -35,8 +36,8 @@ func (p slidePosition) slide(slides *Deck) (*Slide, error) {
 }
 
 // slideHTML cleans the HTML that is to become slides of a deck.
-func slideHTML(text string, inStack bool) (clean string, removed []string, err error) {
-	p, err := html.Clean(text)
+func slideHTML(ctx context.Context, text string, inStack bool) (clean string, removed []string, err error) {
+	p, err := html.Clean(ctx, text)
 	if err != nil {
 		var e *fault.Error
 		if errors.As(err, &e) {

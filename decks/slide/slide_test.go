@@ -104,7 +104,7 @@ func TestEdit(t *testing.T) {
 		if names(got) != c.want || number != c.number {
 			t.Errorf("%s slide %d after %d, below %t: %s, number %d\nwant %s, number %d", c.what, c.slide, c.after, c.below, names(got), number, c.want, c.number)
 		}
-		if _, err := html.Clean(got); err != nil {
+		if _, err := html.Clean(t.Context(), got); err != nil {
 			t.Errorf("%v: %v\n%s", c, err, got)
 		}
 	}

@@ -83,7 +83,7 @@ func printText(f *fpdf.Fpdf, s *source) error {
 	if err != nil {
 		return err
 	}
-	blocks, err := blocksOf(page)
+	blocks, err := blocksOf(s.ctx, page)
 	if err != nil {
 		return err
 	}

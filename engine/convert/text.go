@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"html"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"catena/engine/markdown"
 	"catena/storage/fault"
 	fulltext "catena/storage/text"
+	"catena/storage/work"
 )
 
 // text reads the source as UTF-8.
@@ -110,7 +112,7 @@ func toText(s *source) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	blocks, err := blocksOf(page)
+	blocks, err := blocksOf(s.ctx, page)
 	if err != nil {
 		return nil, "", err
 	}
@@ -151,8 +153,8 @@ type run struct {
 const maxDepth = 200
 
 // blocksOf takes a page apart into its paragraphs.
-func blocksOf(page string) ([]block, error) {
-	root, err := nethtml.Parse(strings.NewReader(page))
+func blocksOf(ctx context.Context, page string) ([]block, error) {
+	root, err := nethtml.Parse(work.Reader(ctx, strings.NewReader(page)))
 	if err != nil {
 		return nil, fault.Invalid.Errorf("html: %w", err)
 	}

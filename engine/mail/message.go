@@ -40,7 +40,7 @@ type Mail struct {
 const (
 	maxRecipients = 1000
 	maxSubject    = 900
-	maxText       = 1 << 20
+	MaxText       = 1 << 20 // bytes
 	maxData       = 64 << 10
 	maxFiles      = 20 << 20
 )
@@ -99,8 +99,8 @@ func (m *Mail) check() error {
 		return fault.Invalid.Errorf("mail: the subject contains control characters").In("subject")
 	case len(m.Subject) > maxSubject:
 		return fault.Limit.Errorf("mail: subject of %d bytes, at most %d", len(m.Subject), maxSubject).In("subject")
-	case len(m.Text)+len(m.HTML) > maxText:
-		return fault.Limit.Errorf("mail: text of %d bytes, at most %d", len(m.Text)+len(m.HTML), maxText).In("message")
+	case len(m.Text)+len(m.HTML) > MaxText:
+		return fault.Limit.Errorf("mail: text of %d bytes, at most %d", len(m.Text)+len(m.HTML), MaxText).In("message")
 	case len(data) > maxData:
 		return fault.Limit.Errorf("mail: data of %d bytes, at most %d", len(data), maxData).In("data")
 	case files > maxFiles:

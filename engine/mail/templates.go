@@ -22,7 +22,7 @@ var defaults embed.FS
 // limits bound a template of mail, whose text must fit into a message.
 var limits = func() template.Limits {
 	l := template.DefaultLimits
-	l.Output = maxText
+	l.Output = MaxText
 	return l
 }()
 

@@ -25,6 +25,12 @@ func fill(c *engine.Ctx, d *storage.Doc, text string, vars map[string]any, escap
 	sub.Input = d
 	var failed error
 	out := variable.ReplaceAllStringFunc(text, func(s string) string {
+		if failed == nil {
+			failed = c.Check()
+		}
+		if failed != nil {
+			return ""
+		}
 		path := strings.TrimSpace(s[2 : len(s)-1])
 		if !plainPath.MatchString(path) {
 			failed = fault.Invalid.Errorf("message: %q is not a placeholder such as ${Document.title}", s).In("message")

@@ -49,7 +49,16 @@ type mailParams struct {
 	View     string   `json:"viewId" default:"view_documents" values:"view_documents" doc:"View in the document's address."`
 }
 
+// maxAttached is how many xpaths a message takes files from.
+const maxAttached = 100
+
 func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
+	switch {
+	case len(p.Files) > maxAttached:
+		return fault.Limit.Errorf("files: %d xpaths, limit %d", len(p.Files), maxAttached).In("files")
+	case len(p.Message) > mail.MaxText:
+		return fault.Limit.Errorf("message: %d bytes, limit %d", len(p.Message), mail.MaxText).In("message")
+	}
 	m := mail.Mail{From: p.From, Subject: p.Subject, Files: p.files(c, d)}
 	for list, into := range map[*[]string]*[]string{&p.To: &m.To, &p.Cc: &m.Cc, &p.Bcc: &m.Bcc, &p.ReplyTo: &m.ReplyTo} {
 		var err error

@@ -25,6 +25,7 @@ import (
 const (
 	maxBody    = 10 << 20 // bytes of an answer that is read as JSON or text
 	maxTimeout = 300      // seconds
+	maxNames   = 1000     // in a query, and of headers
 	firstPause = 500 * time.Millisecond
 )
 
@@ -196,6 +197,11 @@ func (m *message) prepare(b *storage.Blob) (*query, error) {
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fault.Invalid.Errorf("url: must be an http or https address").In("url")
+	}
+	for name, n := range map[string]int{"query": len(m.Query), "headers": len(m.Headers)} {
+		if n > maxNames {
+			return nil, fault.Limit.Errorf("%s: %d names, limit %d", name, n, maxNames).In(name)
+		}
 	}
 	if len(m.Query) > 0 {
 		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+values(m.Query).Encode(), "&")

@@ -4,6 +4,7 @@ package work
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -26,6 +27,22 @@ func (w *Watch) Do(ctx context.Context, n int) error {
 		return nil
 	}
 	return ctx.Err()
+}
+
+// Reader is r for a library that reads all of it: reading fails once the context has ended.
+func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read reads on.
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
 }
 
 // Pause lets time go by, and returns why the context has ended if it does so before.

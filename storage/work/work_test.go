@@ -2,8 +2,23 @@ package work
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 )
+
+func TestReader(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := Reader(ctx, strings.NewReader("text"))
+	b := make([]byte, 2)
+	if n, err := r.Read(b); n != 2 || err != nil {
+		t.Error(n, err)
+	}
+	cancel()
+	if n, err := r.Read(b); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %d %v", n, err)
+	}
+}
 
 func TestWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
