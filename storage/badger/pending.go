@@ -16,7 +16,7 @@ const (
 	// find their way in a few large ones as well.
 	joinBytes = 128 << 10
 	// pendingBytes is how much may be committed and not yet in Badger; above that
-	// commits wait before they are logged, so that one whose time is over has done nothing.
+	// commits wait before they are logged, so that one whose time has expired has done nothing.
 	pendingBytes = 8 << 20
 	// fanout is how many runs of a size become one of the next.
 	fanout = 4

@@ -9,7 +9,7 @@ import (
 )
 
 // flushMessage begins what Badger logs when it could not write a memtable to a table, which it then tries once a second
-// without end. It takes nothing more once its memtables are full, and whoever gives it something waits.
+// without end. It takes nothing more once its memtables are full, and those who give it something wait.
 const flushMessage = "error flushing memtable"
 
 // A disk with room may have had none when a table was written, but a quota does not pass: the store gives up after some
