@@ -1,9 +1,10 @@
 package html
 
 import (
-	"catena/storage/fault"
 	"slices"
 	"strings"
+
+	"catena/storage/fault"
 
 	"golang.org/x/net/html"
 )

@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/engine/convert"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 var runConverter = engine.Op{
@@ -18,6 +19,9 @@ var runConverter = engine.Op{
 	Run:      engine.On(runConverterParams.run),
 }
 
+// maxParameters is more than any converter knows.
+const maxParameters = 100
+
 type runConverterParams struct {
 	Converter  string        `json:"converter" doc:"Name of the converter."`
 	Parameters storage.Props `json:"parameters,omitzero" doc:"Parameters of the converter."`
@@ -27,6 +31,9 @@ func (p runConverterParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, 
 	by, err := convert.Named(p.Converter)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(p.Parameters); n > maxParameters {
+		return nil, fault.Limit.Errorf("parameters: %d, limit %d", n, maxParameters).In("parameters")
 	}
 	params := map[string]string{}
 	for name, v := range p.Parameters {

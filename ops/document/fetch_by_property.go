@@ -7,6 +7,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/query"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -30,6 +31,9 @@ type fetchByPropertyParams struct {
 func (p fetchByPropertyParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
 	if len(p.Values) == 0 {
 		return storage.Docs{}, nil
+	}
+	if n := len(p.Values); n > query.MaxList {
+		return nil, fault.Limit.Errorf("values: %d, limit %d", n, query.MaxList).In("values")
 	}
 	// The name of the property becomes part of the query text, where no parameter can stand; so it must be a
 	// name and nothing else. Values are bound as parameters.

@@ -63,6 +63,9 @@ func (t planner) prepare(src string, o Options) (*query.Select, error) {
 	if q, err = q.Bind(o.Args, o.Named); err != nil {
 		return nil, err
 	}
+	if n := len(o.Sort); n > query.MaxOrder {
+		return nil, fault.Limit.Errorf("sort: %d fields, limit %d", n, query.MaxOrder)
+	}
 	if len(o.Sort) > 0 {
 		q.Order = make([]query.Order, len(o.Sort))
 		for i, k := range o.Sort {
