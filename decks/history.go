@@ -32,7 +32,7 @@ func (p historyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		return nil, err
 	}
 	data := []any{}
-	from := len(all) - int((p.Page-1)*p.PerPage)
+	from := len(all) - int(p.Offset())
 	for i := from - 1; i >= 0 && len(data) < int(p.PerPage); i-- {
 		data = append(data, shapeVersion(all[i]))
 	}

@@ -46,7 +46,8 @@ func (p pictureParams) deck(c *engine.Ctx, opens string, missing error) (*storag
 	case err != nil:
 		return nil, err
 	}
-	if d.IsTrashed() || !maySee(asked.As(as), d, as, p.Username) {
+	binned := d.IsTrashed() && (opens != deck.KeyThumbnail || as.Name != p.Username) // its owner sees it in the trash
+	if binned || !maySee(asked.As(as), d, as, p.Username) {
 		return nil, missing
 	}
 	return d, nil

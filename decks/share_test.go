@@ -149,3 +149,18 @@ func TestFirstView(t *testing.T) {
 		t.Errorf("notices: %v", notices)
 	}
 }
+
+// TestShareAdministrator shares a deck of the administrator of a fresh installation, whose account has no plan.
+func TestShareAdministrator(t *testing.T) {
+	s := newService(t)
+	admin := storage.AdministratorName
+	s.do(admin, "Deck.Create", `{"title":"a","data":"<section>x</section>"}`)
+	made := s.do(admin, "Deck.CreateShareLink", `{"deck_id":1}`)["data"].(map[string]any)
+	token := strings.TrimPrefix(made["url"].(string), "/share/")
+	if got := s.do("bob", "Deck.OpenShare", `{"token":"`+token+`"}`); got["data"] == nil {
+		t.Errorf("opened: %v", got)
+	}
+	if _, err := s.try("bob", "Deck.ListShareLinks", `{"deck_id":1}`); !fault.Is(err, fault.Denied) {
+		t.Errorf("a user without a plan: %v", err)
+	}
+}

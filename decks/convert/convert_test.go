@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"maps"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,35 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := Read(t.Context(), "pptx", "", ""); err == nil || !strings.Contains(err.Error(), "pptx") {
 		t.Errorf("unknown format: %v", err)
+	}
+}
+
+// TestOptions reads the options of the framework as a browser does: not those in comments, texts and options of plugins.
+func TestOptions(t *testing.T) {
+	for script, want := range map[string]map[string]any{
+		"Reveal.initialize({ // rtl: true\n  /* loop: true, */ controls: true, margin: 0.04 })":                                                          {"margin": 0.04},
+		"Reveal.initialize({ 'transition': \"fade\", \"rtl\": true, loop: !0, width: '100%' });":                                                         {"transition": "fade", "rtl": true, "loop": true},
+		"const s = 'Reveal.initialize({ rtl: true })'":                                                                                                   {},
+		"Reveal.initialize({ menu: { transition: 'zoom', loop: true }, keyboard: { 13: () => ({ rtl: true }) }, backgroundTransition: `none` })":         {"background_transition": "none"},
+		"import Reveal from 'reveal.js';\nconst deck = new Reveal(document.querySelector('.a'), { plugins: [A], loop: true });\nawait deck.initialize()": {"loop": true},
+		"window.onload = () => { if (a) Reveal.configure({ rtl: false }) }":                                                                              {"rtl": false},
+		"Reveal.initialize({ rtl: yes(), loop: other, transition: 'a' + 'b', margin: -1, ...more })":                                                     {},
+		"Other.initialize({ rtl: true })": {},
+		"Reveal.initialize({ rtl: true":   {},
+		"Reveal.initialize({ x: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + ", rtl: true })": {},
+	} {
+		d, err := Read(t.Context(), HTML, "", "<section>a</section><script>"+script+"</script>")
+		if err != nil || !maps.Equal(d.Options, want) {
+			t.Errorf("%.100s: got %v %v, want %v", script, d, err, want)
+		}
+	}
+}
+
+// TestLook reads the theme of an export of slides.com.
+func TestLook(t *testing.T) {
+	d, err := Read(t.Context(), HTML, "", `<body class="reveal-viewport theme-font-league theme-color-sky-blue"><div class="slides"><section class="theme-color-none">a</section></div>`)
+	if want := map[string]any{"theme_font": "league", "theme_color": "sky-blue"}; err != nil || !maps.Equal(d.Options, want) {
+		t.Errorf("got %v %v, want %v", d, err, want)
 	}
 }
 

@@ -2,21 +2,14 @@ package convert
 
 import (
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 
-	"catena/decks/field"
 	"catena/storage/fault"
 )
 
-var (
-	themeLink  = regexp.MustCompile(`(?:^|/)theme/([a-z0-9_-]+)(?:\.min)?\.css(?:$|\?)`)
-	configured = regexp.MustCompile(`(?s)Reveal\s*\.\s*(?:initialize|configure)\s*\(\s*\{(.*)`)
-	option     = regexp.MustCompile(`(?m)(?:^|[\s,{])["']?(` + strings.Join(field.Fields.Options(), "|") + `)["']?\s*:\s*["']?([\w.%-]+)["']?`)
-)
+var themeLink = regexp.MustCompile(`(?:^|/)theme/([a-z0-9_-]+)(?:\.min)?\.css(?:$|\?)`)
 
 // page reads a page of reveal.js token by token, so that what is within slides keeps its bytes.
 type page struct {
@@ -96,6 +89,18 @@ func (p *page) outside(kind html.TokenType, raw string, t html.Token) {
 	p.in = ""
 	if kind == html.StartTagToken || kind == html.SelfClosingTagToken {
 		p.head(t)
+		p.look(t)
+	}
+}
+
+// look reads the classes by which exports of slides.com name the colours and fonts of their theme.
+func (p *page) look(t html.Token) {
+	for class := range strings.FieldsSeq(value(t, "class")) {
+		for prefix, name := range map[string]string{"theme-color-": "theme_color", "theme-font-": "theme_font"} {
+			if theme, ok := strings.CutPrefix(class, prefix); ok {
+				p.d.set(name, theme)
+			}
+		}
 	}
 }
 
@@ -124,34 +129,7 @@ func (p *page) text(raw string) {
 	case "style":
 		p.d.CSS = strings.TrimSpace(p.d.CSS + "\n" + strings.TrimSpace(raw))
 	case "script":
-		if m := configured.FindStringSubmatch(raw); m != nil {
-			p.configure(m[1])
-		}
-	}
-}
-
-// configure reads the options of reveal.js that are constants.
-func (p *page) configure(script string) {
-	for _, m := range option.FindAllStringSubmatch(script, -1) {
-		i := slices.IndexFunc(field.Fields, func(f field.Field) bool { return f.Option == m[1] })
-		if i < 0 {
-			continue
-		}
-		number, err := strconv.ParseFloat(m[2], 64)
-		switch f := &field.Fields[i]; f.Type {
-		case field.Boolean:
-			p.d.set(f.Name, m[2] == "true")
-		case field.Number:
-			if err == nil && number >= 0 {
-				p.d.set(f.Name, number)
-			}
-		case field.Integer:
-			if to := map[string]*int64{"width": &p.d.Width, "height": &p.d.Height}[f.Name]; to != nil && err == nil && number >= 1 {
-				*to = int64(number)
-			}
-		case field.Text, field.Object, field.Address, field.Moment:
-			p.d.set(f.Name, m[2])
-		}
+		p.configure(raw)
 	}
 }
 

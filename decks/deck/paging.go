@@ -11,7 +11,7 @@ import (
 const (
 	// MaxPerPage is the largest number of decks on a page.
 	MaxPerPage = 100
-	maxTotal   = 100_000
+	maxPage    = 1 << 50 // beyond any list; no offset overflows
 )
 
 // Paging is which part of a list is wanted.
@@ -23,14 +23,17 @@ type Paging struct {
 // Check reports what is out of range.
 func (p Paging) Check() error {
 	var errs []error
-	if p.Page < 1 || p.Page > maxTotal {
-		errs = append(errs, Invalid("page", fault.CodeOutOfRange, "page: must be between 1 and %d, not %d", maxTotal, p.Page))
+	if p.Page < 1 {
+		errs = append(errs, Invalid("page", fault.CodeOutOfRange, "page: must be at least 1, not %d", p.Page))
 	}
 	if p.PerPage < 1 || p.PerPage > MaxPerPage {
 		errs = append(errs, Invalid("per_page", fault.CodeOutOfRange, "per_page: must be between 1 and %d, not %d", MaxPerPage, p.PerPage))
 	}
 	return errors.Join(errs...)
 }
+
+// Offset is how many items of the list come before the page.
+func (p Paging) Offset() int64 { return (min(p.Page, maxPage) - 1) * p.PerPage }
 
 // Answer is a page as the service's lists look.
 func (p Paging) Answer(data []any, total int) map[string]any {
@@ -54,9 +57,8 @@ func (p Paging) Rows(table storage.Table, prefix string, limit int, shape func(j
 		return nil, err
 	}
 	data, total := []any{}, 0
-	from := int((p.Page - 1) * p.PerPage)
 	for _, raw := range table.Scan(prefix, prefix+"~", true, limit) {
-		if total++; total <= from || len(data) >= int(p.PerPage) {
+		if total++; int64(total) <= p.Offset() || len(data) >= int(p.PerPage) {
 			continue
 		}
 		row, err := shape(raw)

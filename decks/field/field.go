@@ -126,17 +126,6 @@ func Names(fields []*Field) []string {
 	return out
 }
 
-// Options lists the options of reveal.js that fields set.
-func (t Table) Options() []string {
-	var out []string
-	for i := range t {
-		if t[i].Option != "" {
-			out = append(out, t[i].Option)
-		}
-	}
-	return out
-}
-
 // Params are the names of the fields that operations take as parameters of their own: not those that only
 // another revision calls so.
 func (t Table) Params() []string {

@@ -69,13 +69,16 @@ func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, mo
 		by = byBinned
 	}
 	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + deck.Live
-	below, offset := folder+"0", (p.Page-1)*p.PerPage
+	below, offset := folder+"0", p.Offset()
+	total, err := counted(tx, folder)
+	if err != nil {
+		return nil, false, err
+	}
+	l := List{by, folder}
+	if offset >= max(total.Active, total.Trashed) {
+		return nil, false, nil
+	}
 	if p.Words == "" && p.Username == "" {
-		total, err := counted(tx, folder)
-		if err != nil {
-			return nil, false, err
-		}
-		l := List{by, folder}
 		if below, offset, err = l.Seek(tx, l.of(total), offset); err != nil {
 			return nil, false, err
 		}

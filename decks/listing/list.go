@@ -63,7 +63,10 @@ func folderPage(p deck.Paging, tx *storage.Tx, folder, by string) (storage.Docs,
 		return nil, counts{}, err
 	}
 	l := List{by, folder}
-	below, offset, err := l.Seek(tx, l.of(total), (p.Page-1)*p.PerPage)
+	if p.Offset() >= l.of(total) {
+		return nil, total, nil
+	}
+	below, offset, err := l.Seek(tx, l.of(total), p.Offset())
 	if err != nil {
 		return nil, counts{}, err
 	}

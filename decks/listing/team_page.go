@@ -40,7 +40,10 @@ func TeamPage(p deck.Paging, tx *storage.Tx, id int64) (storage.Docs, int64, err
 	if err != nil {
 		return nil, 0, err
 	}
-	below, offset, err := l.Seek(tx, total.Active, (p.Page-1)*p.PerPage)
+	if p.Offset() >= total.Active {
+		return nil, total.Active, nil
+	}
+	below, offset, err := l.Seek(tx, total.Active, p.Offset())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -90,13 +90,25 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 		return nil, nil, err
 	}
 	owner, err := people.Lookup(c.Tx, l.Owner)
-	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !deck.MayStill(c.Tx, d, l.Owned)) {
+	if err == nil {
+		err = l.may(c.Tx, owner, d)
+	}
+	if fault.Is(err, fault.NotFound) {
 		return nil, nil, missing
 	}
 	if err == nil && l.expired(c.Now) {
 		err = fault.NotFound.Errorf("share link: has expired").WithCode(fault.CodeLinkExpired)
 	}
 	return d, &l, err
+}
+
+// may fails unless the owner of a link may still have links and read the deck.
+func (l *link) may(tx *storage.Tx, owner *people.User, d *storage.Doc) error {
+	p, err := l.Principal(tx)
+	if err == nil && (!linksIncluded(owner, p) || !tx.As(p).Can(d, "Read")) {
+		err = fault.NotFound.Errorf("share link: has ended")
+	}
+	return err
 }
 
 // Deck returns the deck that a link leads to, if it has no password or the pass stands for it.
