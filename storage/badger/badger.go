@@ -37,6 +37,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"catena/storage/badger/values"
 	"catena/storage/disk"
@@ -74,8 +75,9 @@ const (
 	logDir       = "log"
 	lockName     = "LOCK"
 	memtableSize = 8 << 20
-	// openTries bounds the opens of Badger, whose first after a crash may fail.
+	// openTries bounds the opens of Badger, whose first may fail for a reason that passes.
 	openTries = 3
+	openPause = 50 * time.Millisecond
 )
 
 // store is one open store.

@@ -40,6 +40,8 @@ type state struct {
 	Manifest   manifest      `json:"manifest"`
 	Values     []values.File `json:"values,omitempty"`
 	Dropped    *Dropped      `json:"dropped,omitempty"` // by the last opening that left something out of the log
+	// Unfinished is the number of the first table of a change that Badger gave up although its manifest names it, or zero.
+	Unfinished uint64 `json:"unfinishedFrom,omitempty"`
 }
 
 // manifest describes the beginning of Badger's list of tables, which is appended to

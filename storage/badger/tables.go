@@ -3,11 +3,16 @@ package badger
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
+
+// passing are parts of the errors of Badger's open that pass: one after a crash, and a lock on the directory that a process
+// has which is just being started and inherits it for a moment; nobody else may have one, for the store has its own.
+var passing = []string{"Create a new file", "Cannot acquire directory lock"}
 
 // openTables opens Badger with small buffers: what is not in its tables is in the log.
 func openTables(dir string, log badger.Logger) (*badger.DB, error) {
@@ -40,10 +45,10 @@ func openTables(dir string, log badger.Logger) (*badger.DB, error) {
 		if db, err = openOnce(o); err == nil {
 			return db, nil
 		}
-		if !strings.Contains(err.Error(), "Create a new file") {
+		if !slices.ContainsFunc(passing, func(s string) bool { return strings.Contains(err.Error(), s) }) {
 			break
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(openPause)
 	}
 	return nil, corrupt("store %s: %v", dir, err)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -19,12 +21,23 @@ import (
 
 // dropUnfinished takes changes out of Badger's manifest that Badger has given up. When it cannot sync the manifest, it
 // removes the tables that the change was to add, although the change may be on disk by then; it would find them missing at
-// every later open. A change is taken out only if it is younger than the last checkpoint, all tables that it adds are gone
-// and all that it replaces are still there: what it added came from memtables, whose rows the redo log has, or from those.
+// every later open. A change is taken out only if the store saw that it had been given up, or one before it (see
+// noteMissing): otherwise the manifest may be that of another copy of the store. It must be younger than the last
+// checkpoint, all tables that it adds must be gone and all that it replaces still be there: what it added came from
+// memtables, whose rows the redo log has, or from those.
 func (s *store) dropUnfinished() error {
+	first := s.state.Unfinished
+	if first == 0 {
+		return nil
+	}
+	s.state.Unfinished = 0
 	missing, err := s.missingTables()
-	if err != nil || len(missing) == 0 {
+	if err != nil {
 		return err
+	}
+	maps.DeleteFunc(missing, func(path string, _ bool) bool { return tableNumber(path) < first })
+	if len(missing) == 0 {
+		return nil
 	}
 	path := filepath.Join(s.tables(), badger.ManifestFilename)
 	b, err := disk.ReadFile(s.fs, path)
@@ -57,7 +70,8 @@ func (s *store) dropUnfinished() error {
 	return broken(replace(s.fs, path, kept))
 }
 
-// describeTables describes the manifest for a checkpoint, which must not name tables that are not there.
+// describeTables describes the manifest for a checkpoint, which must not name tables that are not there. If it does, that is
+// noted for dropUnfinished at the next open, and the checkpoint fails.
 func (s *store) describeTables() (manifest, error) {
 	for tries := 1; ; tries++ {
 		m, err := describe(s.fs, s.tables())
@@ -71,9 +85,40 @@ func (s *store) describeTables() (manifest, error) {
 		case len(missing) == 0:
 			return m, nil
 		case tries == openTries: // Badger removes a table once the manifest does not name it any longer
-			return m, corrupt("%s names %d tables that are missing", badger.ManifestFilename, len(missing))
+			return m, errors.Join(corrupt("%s names %d tables that are missing", badger.ManifestFilename, len(missing)), s.noteUnfinished(missing))
 		}
 	}
+}
+
+// noteMissing notes, for dropUnfinished, the tables of a change that Badger has given up.
+func (s *store) noteMissing() error {
+	s.pause.Lock()
+	defer s.pause.Unlock()
+	missing, err := s.missingTables()
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	return s.noteUnfinished(missing)
+}
+
+// noteUnfinished writes the number of the first missing table down, beside what the last checkpoint knew. Those that
+// Badger gives up until the next open have higher numbers.
+func (s *store) noteUnfinished(missing map[string]bool) error {
+	known, err := readState(s.fs, s.dir)
+	if err != nil || known == nil || known.Unfinished > 0 {
+		return err
+	}
+	known.Unfinished = math.MaxUint64
+	for path := range missing {
+		known.Unfinished = min(known.Unfinished, tableNumber(path))
+	}
+	return known.write(s.fs, s.dir)
+}
+
+// tableNumber is that in the name of a table.
+func tableNumber(path string) uint64 {
+	number, _ := table.ParseFileID(filepath.Base(path))
+	return number
 }
 
 // missingTables returns the tables that the manifest names and that are not there, by their paths.

@@ -39,6 +39,9 @@ func (u *unflushed) gaveUp() bool {
 // flushFailed refuses writes from now on, as after any write or sync that failed. On a full disk, which passes, they are
 // refused without it.
 func (s *store) flushFailed(err error) {
+	if err := s.noteMissing(); err != nil {
+		s.log.Error("tables that were not completed could not be noted", "err", err)
+	}
 	u := &s.unflushed
 	if u.gaveUp() {
 		return
