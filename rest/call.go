@@ -51,6 +51,14 @@ type Encoded struct {
 	Tell     func(h http.Header) // adds what else the answer says, unless that is of an earlier request or a dry run
 }
 
+// RunFunc answers with what fn returns, as part of a call.
+func (x *Request) RunFunc(call engine.Call, fn func(c *engine.Ctx) (any, error), re Reply) error {
+	re.run = func(call engine.Call) (*engine.Result, error) {
+		return x.Engine.RunFunc(x.HTTP.Context(), engine.Writes, fn, call)
+	}
+	return x.Run(call, re)
+}
+
 // Run carries out a call for the signed-in user and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
 	e := x.encoder(&call, re)
@@ -171,7 +179,10 @@ func (x *Request) introduce(call *engine.Call) {
 	}
 	// A name that is too long is ignored rather than refused: it only serves to show where a document was
 	// changed.
-	call.EntryPoint, call.RequestID, call.Remote = x.EntryPoint(), x.ID, x.client()
+	if call.EntryPoint == 0 {
+		call.EntryPoint = x.EntryPoint()
+	}
+	call.RequestID, call.Remote = x.ID, x.client()
 	if device := x.HTTP.Header.Get("X-Device-Id"); len(device) <= maxDevice {
 		call.Device = device
 	}

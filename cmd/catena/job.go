@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"catena/engine/hook"
 	"catena/engine/schedule"
 )
 
@@ -38,6 +40,37 @@ func scheduleCmd(g *global) *cobra.Command {
 			},
 		})
 	}
+	return cmd
+}
+
+// hookCmd manages hooks as chains are, shows where they stand, and makes their secrets.
+func hookCmd(g *global) *cobra.Command {
+	cmd := kind{noun: "hook", family: "Hook", ext: ".yaml .yml .json"}.command(g)
+	cmd.AddCommand(&cobra.Command{
+		Use: "status", Short: "Show the addresses of hooks and how they ran last", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all := []hook.Status{}
+			if err := g.object(cmd, call{op: "Hook.Status"}, &all); err != nil {
+				return err
+			}
+			return list(g, cmd, all, "NAME\tPATH\tSTATE\tLAST\tERROR", func(h hook.Status) string {
+				return columns(h.Name, h.Path, h.State, instantText(h.Last), h.Failure)
+			})
+		},
+	}, &cobra.Command{
+		Use: "secret NAME", Short: "Make a new secret of a hook and print it this once; the one before stays valid for a day", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var made hook.Secret
+			if err := g.object(cmd, call{op: "Hook.RenewSecret", params: map[string]any{"name": args[0]}}, &made); err != nil {
+				return err
+			}
+			if g.json {
+				return printJSON(cmd.OutOrStdout(), made)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), made.Secret)
+			return err
+		},
+	})
 	return cmd
 }
 

@@ -45,6 +45,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 	}
 	if b.repo == a.repo {
 		maps.Copy(all, a.schedules.Jobs())
+		maps.Copy(all, a.hooks.Jobs())
 	}
 	maps.Copy(all, a.waiting.Jobs(b.repo))
 	maps.Copy(all, opsoutside.Jobs(b.repo, opsoutside.Config{Client: a.outside.Client, Blobs: func(f storage.Blob) *storage.Blob { return a.blobs.Load(f) }}))

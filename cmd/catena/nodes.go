@@ -64,7 +64,7 @@ func (a *app) follow(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
-			err := errors.Join(a.scripts.Refresh(ctx, a.engine), a.chains.Refresh(ctx, a.engine), a.listeners.Refresh(ctx, a.engine), a.waiting.Refresh(ctx, a.engine))
+			err := errors.Join(a.scripts.Refresh(ctx, a.engine), a.chains.Refresh(ctx, a.engine), a.listeners.Refresh(ctx, a.engine), a.schedules.Refresh(ctx, a.engine), a.hooks.Refresh(ctx, a.engine), a.waiting.Refresh(ctx, a.engine))
 			if err != nil && ctx.Err() == nil && !failed { // an outage is one message
 				a.log.Error("what other nodes have deployed", "error", err)
 			}

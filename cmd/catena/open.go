@@ -20,6 +20,7 @@ import (
 	"catena/engine"
 	"catena/engine/delivery"
 	"catena/engine/egress"
+	"catena/engine/hook"
 	"catena/engine/listener"
 	"catena/engine/mail"
 	"catena/engine/pdf"
@@ -78,6 +79,7 @@ type app struct {
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
 	schedules *schedule.Schedules
+	hooks     *hook.Hooks
 	waiting   *waiting.Runs
 	declared  *declared
 	mail      *mail.Sender
@@ -126,7 +128,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		return nil, usage{fault.Invalid.Errorf("data: name a directory with --data or CATENA_DATA")}
 	}
 	host.KeepPrivate()
-	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
+	for _, sub := range []string{"", "actions", "chains", "directories", "hooks", "listeners", "mail", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -226,7 +228,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
-	a.listeners, a.schedules, a.waiting = listener.New(), schedule.New(), waiting.New()
+	a.listeners, a.schedules, a.hooks, a.waiting = listener.New(), schedule.New(), hook.New(), waiting.New()
 	err := errors.Join(a.sender(o.smtp, o.base), a.printer(o.chromium))
 	if err != nil {
 		return err
@@ -247,7 +249,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.waiting.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops(), a.waiting.Ops())...)
+	set, err := engine.NewSet(append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops(), a.hooks.Ops(), a.waiting.Ops())...)
 	if err != nil {
 		return err
 	}
@@ -255,12 +257,13 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		return err
 	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
-	// In this order, since chains call scripts, and listeners, waiting runs and schedules call both.
+	// In this order, since chains call scripts, and listeners, waiting runs, schedules and hooks call both.
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
 	a.deploy("waiting runs", a.waiting.Load(ctx, a.engine))
 	a.deploy("schedules", a.schedules.Load(ctx, a.engine))
+	a.deploy("hooks", a.hooks.Load(ctx, a.engine))
 	return nil
 }
 
@@ -286,13 +289,14 @@ func (a *app) deploy(what string, err error) {
 }
 
 // sync deploys the files of the data directory: scripts first, since chains call them, and
-// listeners and schedules last.
+// listeners, schedules and hooks last.
 func (a *app) sync(ctx context.Context) error {
 	_, err := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
 	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
 	_, err3 := a.listeners.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "listeners")))
 	_, err4 := a.schedules.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "schedules")))
-	return errors.Join(err, err2, err3, err4)
+	_, err5 := a.hooks.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "hooks")))
+	return errors.Join(err, err2, err3, err4, err5)
 }
 
 // workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.
@@ -307,7 +311,7 @@ func (a *app) workflowStatus(context.Context) error {
 
 // handler is the REST interface on this data directory.
 func (a *app) handler(c rest.Config) *rest.Handler {
-	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
+	c.Engine, c.Log, c.Version, c.Hooks = a.engine, a.log, platformVersion, a.hooks
 	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true}, rest.Check{Name: "workflowStatus", Test: a.workflowStatus, Part: true})
 	if a.location.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})

@@ -54,7 +54,7 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	if err := a.arm(ctx, o, self); err != nil {
 		return err
 	}
-	a.schedules.AnyUser = true // users are kept in the store alone
+	a.schedules.AnyUser, a.hooks.AnyUser = true, true // users are kept in the store alone
 	// What is refused of the kept texts was accepted before, or lacks what is gone: serve logs that too, and goes on.
 	for _, t := range kept {
 		_, _ = a.engine.Run(ctx, engine.Call{Op: t.family + ".Save", As: a.engine.System(), Params: map[string]any{"source": t.Source, "name": cmp.Or(t.File, t.Name)}})
@@ -87,7 +87,7 @@ func (g *global) keptTexts(ctx context.Context) (all []keptText, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	for _, family := range []string{"Script", "Chain", "Listener", "Schedule"} {
+	for _, family := range []string{"Script", "Chain", "Listener", "Schedule", "Hook"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
 			return nil, err

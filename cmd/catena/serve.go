@@ -410,14 +410,14 @@ func (t task) attempt(ctx context.Context) (err error) {
 	return t.run(ctx)
 }
 
-// watch deploys chains, scripts, listeners and schedules of the data directory again when their files change.
+// watch deploys chains, scripts, listeners, schedules and hooks of the data directory again when their files change.
 func (a *app) watch(ctx context.Context) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "listeners", "schedules", "scripts"} {
+	for _, sub := range []string{"chains", "hooks", "listeners", "schedules", "scripts"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

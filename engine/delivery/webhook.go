@@ -23,6 +23,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/keyring"
 	"catena/storage/outbox"
 	"catena/storage/webhook"
 )
@@ -272,7 +273,7 @@ func (s *Sender) prepare(ctx context.Context, ref webhook.Ref) (w webhook.Webhoo
 		if d, err = webhook.DeliveryOf(tx, ref); err != nil {
 			return err
 		}
-		if keys, err = webhook.Keys(tx, ref.Webhook); err != nil {
+		if keys, err = keyring.Webhooks.Keys(tx, ref.Webhook); err != nil {
 			return err
 		}
 		owner, err := w.Principal(tx)

@@ -10,6 +10,7 @@ package automation
 import (
 	"net/http"
 
+	"catena/engine/hook"
 	"catena/rest"
 )
 
@@ -32,6 +33,13 @@ func Routes() []rest.Route {
 		{Method: "DELETE", Path: "/automation/:op/@async/:run", Handle: rest.AsyncAbort, Gives: "none", Status: http.StatusNoContent, Says: "Cancels a background run."},
 		{Method: "GET", Path: "/automation/:op/@async/:run/events", Handle: rest.AsyncEvents, Gives: "events", Or: http.StatusNoContent, Says: "Streams the states of a background run until the last one."},
 		{Method: "GET", Path: "/automation/:op/@async/:run/status", Handle: rest.AsyncStatus, Gives: "text", Says: "Returns the state of a background run."},
+	}
+}
+
+// HookRoutes are the addresses of hooks.
+func HookRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "POST", Path: hook.Path + ":hook", Access: rest.Open, Body: rest.FileBody, Handle: receive, Status: http.StatusAccepted, Or: http.StatusOK, Says: "Receives a request of another service, which is signed with the secret of the hook."},
 	}
 }
 

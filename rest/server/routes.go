@@ -33,7 +33,7 @@ func apiRoutes() []rest.Route {
 
 // topRoutes are the addresses that stand beside /api/v1, of a server until it is done.
 func topRoutes(done <-chan struct{}) []rest.Route {
-	return slices.Concat(deck.Routes(), deck.PictureRoutes(), people.InvitationRoutes(), page.Routes(done), people.OAuthRoutes(), serverRoutes())
+	return slices.Concat(deck.Routes(), deck.PictureRoutes(), people.InvitationRoutes(), automation.HookRoutes(), page.Routes(done), people.OAuthRoutes(), serverRoutes())
 }
 
 // New makes the handler of a server. What should be an origin and is none is left out and logged.

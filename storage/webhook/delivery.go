@@ -112,23 +112,6 @@ func Redeliver(tx *storage.Tx, r Ref) (Delivery, error) {
 	return d, send(tx, &d)
 }
 
-// Keys returns the keys that sign for a webhook now, newest first, for what sends events.
-func Keys(tx *storage.Tx, hook string) (keys [][]byte, err error) {
-	if !tx.Principal().System {
-		return nil, fault.Denied.Errorf("webhook %s: its secret is not shown", hook)
-	}
-	var all []webhookSecret
-	if _, err := tx.Secret(secrets).Get(hook, &all); err != nil {
-		return nil, err
-	}
-	for _, s := range all {
-		if s.Until.IsZero() || tx.Now().Before(s.Until) {
-			keys = append(keys, s.Key)
-		}
-	}
-	return keys, nil
-}
-
 // Tried notes how a try of a delivery ended, and what it says about its webhook; for what sends events.
 func Tried(tx *storage.Tx, w Webhook, d Delivery) error {
 	if !tx.Principal().System {

@@ -2,16 +2,14 @@
 // that sign for them and the deliveries under way and made. It decides who sees and changes them; what
 // is worth telling, and the connection that tells it, is left to the engine's package of that name.
 //
-// Three tables keep a webhook: itself, its secrets, and an index of which events are wanted, which is read
+// Two tables keep a webhook, itself and an index of which events are wanted, which is read
 // with every event and therefore is a single row. Secrets are apart so that no list can show one by mistake.
-// A replaced secret stays valid for a day (secretOverlap), in which the receiver can be changed.
+// A replaced secret stays valid for a day (package keyring), in which the receiver can be changed.
 package webhook
 
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -23,6 +21,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
+	"catena/storage/keyring"
 )
 
 // Webhook is an address that is told what happens to what its owner may read.
@@ -53,7 +52,6 @@ type Delivery struct {
 
 var (
 	webhooks   = row.Secret{Name: "webhooks"}
-	secrets    = row.Secret{Name: "webhook secrets"}
 	index      = row.Secret{Name: "webhook index"} // one row: what the webhooks there are want to know
 	deliveries = row.Secret{Name: "deliveries"}
 )
@@ -62,14 +60,7 @@ const (
 	maxWebhooks     = 1000
 	maxUserWebhooks = 20
 	keptDeliveries  = 100
-	secretOverlap   = 24 * time.Hour
 )
-
-// webhookSecret is a key of signatures; one that was replaced holds for another day.
-type webhookSecret struct {
-	Key   []byte
-	Until time.Time `json:",omitzero"`
-}
 
 // Want is what a webhook in use wants to know.
 type Want struct {
@@ -108,7 +99,7 @@ func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	if len(own) >= maxUserWebhooks || len(wants) >= maxWebhooks {
 		return w, "", fault.Limit.Errorf("webhooks: at most %d per user and %d in total are allowed", maxUserWebhooks, maxWebhooks)
 	}
-	secret, err := renewSecret(tx, w.ID)
+	secret, err := keyring.Webhooks.Renew(tx, w.ID)
 	if err != nil {
 		return w, "", err
 	}
@@ -133,22 +124,6 @@ func (w *Webhook) check() error {
 		}
 	}
 	return nil
-}
-
-// renewSecret makes a new secret of a webhook. Those before it hold for another day.
-func renewSecret(tx *storage.Tx, id string) (string, error) {
-	var all []webhookSecret
-	if _, err := tx.Secret(secrets).Get(id, &all); err != nil {
-		return "", err
-	}
-	all = slices.DeleteFunc(all, func(s webhookSecret) bool { return !s.Until.IsZero() })
-	for i := range all {
-		all[i].Until = tx.Now().Add(secretOverlap)
-	}
-	key := make([]byte, 32)
-	rand.Read(key)
-	all = append([]webhookSecret{{Key: key}}, all...)
-	return "whsec_" + base64.StdEncoding.EncodeToString(key), tx.Secret(secrets).Put(id, all)
 }
 
 // put writes a webhook and what is known of all of them.
@@ -272,7 +247,7 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 		return w, "", err
 	}
 	if renew {
-		if secret, err = renewSecret(tx, w.ID); err != nil {
+		if secret, err = keyring.Webhooks.Renew(tx, w.ID); err != nil {
 			return w, "", err
 		}
 	}
@@ -313,5 +288,5 @@ func Delete(tx *storage.Tx, id string) error {
 	if err := dropDeliveries(tx, id); err != nil {
 		return err
 	}
-	return cmp.Or(tx.Secret(secrets).Delete(id), tx.Secret(webhooks).Delete(id))
+	return cmp.Or(keyring.Webhooks.Forget(tx, id), tx.Secret(webhooks).Delete(id))
 }

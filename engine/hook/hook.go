@@ -1,0 +1,141 @@
+// Package hook runs operations, chains and scripts when another service sends a request to an address of the server: a form
+// that was filled in, a payment, a file. A hook is a text; engine/library keeps its versions. Who knows its secret may send:
+// as a bearer token, or better as a signature of what is sent.
+//
+// By default a request is answered once it is stored as a job of the outbox, which is then run until it succeeds as other
+// jobs are: a sender need not wait, and nothing it was told had arrived is lost. A request that names itself, as those of
+// most services do, is carried out once however often it is sent.
+package hook
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"catena/engine"
+	"catena/engine/library"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/keyring"
+)
+
+// table keeps how the last run of each hook ended.
+const table = "hook"
+
+const maxReason = 2000
+
+// Hooks are the hooks of one engine.
+type Hooks struct {
+	AnyUser bool // whether the user of a hook exists is not checked
+
+	kind   *library.Kind
+	engine *engine.Engine
+
+	mu       sync.Mutex
+	deployed map[string]*Hook
+}
+
+// New returns the hooks of an engine, none yet.
+func New() *Hooks {
+	h := &Hooks{deployed: map[string]*Hook{}}
+	h.kind = &library.Kind{Family: "Hook", Noun: "hook", Ext: []string{".yaml", ".yml", ".json"}, Check: h.check, Put: h.put}
+	return h
+}
+
+// Load deploys the hooks that are kept, at start.
+func (h *Hooks) Load(ctx context.Context, e *engine.Engine) error {
+	h.engine = e
+	return h.kind.Load(ctx, e)
+}
+
+// Refresh deploys what other servers have deployed on the same store.
+func (h *Hooks) Refresh(ctx context.Context, e *engine.Engine) error { return h.kind.Refresh(ctx, e) }
+
+// Sync applies the files of a folder whose text is not what is deployed.
+func (h *Hooks) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
+	return h.kind.Sync(ctx, e, dir)
+}
+
+// check finds everything that is wrong with a text.
+func (h *Hooks) check(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
+	one, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return "", problems, nil
+	}
+	_, err := one.plan(c.Set(), engine.PlanOptions{Types: c.Tx.Repo().Types()})
+	problems = library.PlanProblems(file, one.Step.Line, one.Step.Column, err)
+	if _, err := principal(c.Tx, one.As); err != nil && !h.AnyUser {
+		problems = append(problems, library.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("as: user %s does not exist", one.As)})
+	}
+	return one.Name, problems, nil
+}
+
+// principal is who a hook runs as.
+func principal(tx *storage.Tx, name string) (*storage.Principal, error) {
+	if name == "system" {
+		return tx.Repo().System(), nil
+	}
+	return storage.PrincipalOf(tx.As(tx.Repo().System()), name)
+}
+
+// put takes the deployed hooks. The secrets of those that are gone are forgotten: a hook of the same name is another one.
+func (h *Hooks) put(all []library.Version) error {
+	deployed := map[string]*Hook{}
+	for _, v := range all {
+		one, problems := Parse(v.File, []byte(v.Source))
+		if len(problems) > 0 {
+			return fmt.Errorf("hook %s: %w", v.Name, problems[0])
+		}
+		deployed[v.Name] = one
+	}
+	h.mu.Lock()
+	gone := []string{}
+	for name := range h.deployed {
+		if deployed[name] == nil {
+			gone = append(gone, name)
+		}
+	}
+	h.deployed = deployed
+	h.mu.Unlock()
+	if len(gone) == 0 {
+		return nil
+	}
+	return h.engine.Repo().Update(context.Background(), h.engine.System(), func(tx *storage.Tx) error {
+		for _, name := range gone {
+			if err := keyring.Hooks.Forget(tx, name); err != nil {
+				return err
+			}
+			if err := tx.Table(table).Delete(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// find returns a deployed hook; nil if there is none.
+func (h *Hooks) find(name string) *Hook {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.deployed[name]
+}
+
+// names are the deployed hooks in order.
+func (h *Hooks) names() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.deployed))
+}
+
+// state is the row of a hook, about runs that no sender waits for.
+type state struct {
+	Last    time.Time `json:"last,omitzero"`     // when the last run ended
+	Failure string    `json:"failure,omitempty"` // why it failed
+}
+
+// errUnknown is the error of a hook that is not deployed.
+func errUnknown(name string) error { return fault.NotFound.Errorf("hook %s", name) }

@@ -1,0 +1,111 @@
+package hook
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"catena/engine"
+	"catena/engine/library"
+)
+
+// Hook is a hook as written.
+type Hook struct {
+	Name, Description string
+	Disabled          bool
+	As                string // user it runs as
+	File              bool   // the body of a request is a file, which is the input
+	Input             string // instead: path of the document that is the input; "": none
+	Waits             bool   // the sender waits for the result
+	Verify            string // how a request shows that its sender knows the secret
+	Step              engine.Step
+}
+
+// How a request shows that its sender knows the secret.
+const (
+	bearer   = "bearer"   // it sends it, as a token or as a password
+	standard = "standard" // it signs id, time and body, as Standard Webhooks say
+	github   = "github"   // it signs the body, as GitHub does
+)
+
+// variable is the variable that holds what a request says.
+const variable = "Hook"
+
+// Parse reads a hook from YAML or JSON. Every problem of the text is reported at once.
+func Parse(file string, src []byte) (*Hook, []library.Problem) {
+	p := &library.Parser{File: file}
+	root := p.Root(src, "hook")
+	if root == nil {
+		return nil, p.Problems
+	}
+	h := &Hook{Verify: bearer}
+	h.read(p, root)
+	if len(p.Problems) > 0 {
+		return nil, p.Problems
+	}
+	return h, nil
+}
+
+func (h *Hook) read(p *library.Parser, root *yaml.Node) {
+	h.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Positions: map[string]engine.Position{}}
+	p.Fields(root, "a hook", map[string]func(*yaml.Node){
+		"name":        p.Text(&h.Name),
+		"description": p.Text(&h.Description),
+		"enabled":     func(v *yaml.Node) { h.Disabled = !p.Boolean(v) },
+		"as":          p.Text(&h.As),
+		"input":       func(v *yaml.Node) { h.readInput(p, v) },
+		"response":    func(v *yaml.Node) { h.Waits = choice(p, v, "response", "accepted", "result") == "result" },
+		"verify":      func(v *yaml.Node) { h.Verify = choice(p, v, "verify", bearer, standard, github) },
+		"run": func(v *yaml.Node) {
+			h.Step.Line, h.Step.Column = v.Line, v.Column
+			p.Text(&h.Step.Op)(v)
+		},
+		"params": func(v *yaml.Node) {
+			h.Step.Params, _ = p.Value(v).(map[string]any)
+			library.Positions(v, "", h.Step.Positions)
+		},
+	})
+	switch {
+	case h.Name == "" || strings.ContainsAny(h.Name, "/\\ \t\n@?#%") || len(h.Name) > 100:
+		p.At(root, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", h.Name)
+	case h.Step.Op == "":
+		p.At(root, "a hook must have run: the operation, chain or script")
+	case h.As == "":
+		p.At(root, "a hook must have as: the user that it runs as")
+	}
+}
+
+func (h *Hook) readInput(p *library.Parser, v *yaml.Node) {
+	switch {
+	case strings.HasPrefix(v.Value, "/"):
+		h.Input = v.Value
+	case v.Value == "file":
+		h.File = true
+	case v.Value != "none":
+		p.At(v, "input must be none, file or the path of a document")
+	}
+}
+
+// choice reads one of a few words.
+func choice(p *library.Parser, v *yaml.Node, field string, words ...string) string {
+	for _, w := range words {
+		if v.Value == w {
+			return w
+		}
+	}
+	p.At(v, "%s must be %s or %s", field, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+	return ""
+}
+
+// plan resolves what the hook runs.
+func (h *Hook) plan(set *engine.Set, o engine.PlanOptions) (*engine.Plan, error) {
+	in := "void"
+	switch {
+	case h.File:
+		in = "blob"
+	case h.Input != "":
+		in = "document"
+	}
+	o.Trusted, o.Name, o.Vars = true, h.Name, []string{variable}
+	return set.Plan([]engine.Step{h.Step}, in, o)
+}
