@@ -63,7 +63,9 @@ func (s *Schedules) Load(ctx context.Context, e *engine.Engine) error {
 }
 
 // Refresh deploys what other servers have deployed on the same store.
-func (s *Schedules) Refresh(ctx context.Context, e *engine.Engine) error { return s.kind.Refresh(ctx, e) }
+func (s *Schedules) Refresh(ctx context.Context, e *engine.Engine) error {
+	return s.kind.Refresh(ctx, e)
+}
 
 // Sync applies the files of a folder whose text is not what is deployed.
 func (s *Schedules) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
