@@ -11,13 +11,16 @@ import (
 // Markdown differ in the unusual cases, and the framework divides slides before it looks for fences. Hence only code is
 // taken for code that all of them read as such: between fences at the margin, in no HTML, list or quotation, of a
 // known language, and without a line that could divide slides. After the first that is uncertain nothing else is. All
-// other text is filtered like HTML.
+// other text is filtered like HTML. Of each slide the framework takes the margin again, wherever in a line that many
+// blanks stand, so that what follows blanks may begin a line.
 var (
 	openFence = regexp.MustCompile("^(```+|~~~+)[ ]?[A-Za-z0-9#+._-]*[ ]?(?:\\[[0-9,|: -]*\\])?$")
 	topMargin = regexp.MustCompile(`^(?:\n{0,2}|\n?(\t+|  +))[^\s]`)
 	oneRemark = regexp.MustCompile(`<!--.*?-->`)
-	longBlock = regexp.MustCompile(`(?i)<(?:pre|script|style|textarea|[!?])`) // does not end at a blank line
-	plainRule = regexp.MustCompile(`^(?:[A-Za-z0-9 ^$?*+:=_~-]|\\[rns])*$`)
+	longBlock = regexp.MustCompile(`(?i)<(?:pre|script|style|textarea|[!?])`)  // does not end at a blank line
+	plainRule = regexp.MustCompile(`^(?:[A-Za-z0-9 ^$?:=_~-]|\\[rns]){0,40}$`) // matches no more bytes than it has
+	beginning = regexp.MustCompile(`(?:^|\t|  )[\s>*+-]*(?:[0-9]+[.)]\s)?\s*([<\[].*)`)
+	bracketed = regexp.MustCompile(`^\[[^\[\]\\]*\](?:[^:]|$)`) // begins no definition of a link, which may go on over lines
 )
 
 // fences finds the code between fences in the text of a template, which a section with separators reads.
@@ -44,12 +47,17 @@ func fences(text string, separators []attribute) []span {
 				return found
 			}
 			found = append(found, span{at, end})
-		case longBlock.MatchString(bare):
-			return found
 		case strings.TrimSpace(line) == "":
 			free = true
-		case strings.HasPrefix(strings.TrimSpace(bare), "<"):
-			free = false
+		case longBlock.MatchString(bare), strings.Contains(line, "]:"), !strings.HasPrefix(line, c.margin):
+			return found
+		default:
+			for begin := beginning.FindStringSubmatch(bare); begin != nil; begin = beginning.FindStringSubmatch(begin[1][1:]) {
+				if begin[1][0] == '[' && !bracketed.MatchString(begin[1]) {
+					return found
+				}
+				free = free && begin[1][0] != '<'
+			}
 		}
 		at = end + 1
 	}
@@ -61,20 +69,29 @@ func odd(r rune) bool {
 	return r == '\r' || r == '\v' || r == '\f' || r > unicode.MaxASCII && (unicode.IsSpace(r) || r == '\ufeff')
 }
 
+// allNotes matches what begins notes unless a section says otherwise, in this version of the framework and in others.
+const allNotes = `^[s\t ]*notes?:`
+
 // divisions are the rules that divide the slides and the notes of a section; false if one is not understood.
-func divisions(separators []attribute) (rules []*regexp.Regexp, ok bool) {
-	for _, by := range [][2]string{{"data-separator", mdSlide}, {"data-separator-vertical", ""}, {"data-separator-notes", mdNotes}} {
+func divisions(separators []attribute) (rules []rule, ok bool) {
+	for _, by := range [][2]string{{"data-separator", mdSlide}, {"data-separator-vertical", ""}, {"data-separator-notes", allNotes}} {
 		pattern := cmp.Or(valueOf(separators, by[0]), by[1])
 		if pattern == "" {
 			continue
 		}
-		rule, err := regexp.Compile(`(?mi)` + pattern)
-		if err != nil || !plainRule.MatchString(pattern) {
+		compiled, err := regexp.Compile(`(?mi)\A(?:` + pattern + `)`)
+		if err != nil || pattern != allNotes && !plainRule.MatchString(pattern) {
 			return nil, false
 		}
-		rules = append(rules, rule)
+		rules = append(rules, rule{compiled, pattern[0] == '^', pattern == mdSlide})
 	}
 	return rules, true
+}
+
+// rule is a pattern that divides the text, and whether it matches only where a line begins or ends.
+type rule struct {
+	pattern   *regexp.Regexp
+	line, end bool
 }
 
 func lineEnd(s string, at int) int {
@@ -88,7 +105,7 @@ func lineEnd(s string, at int) int {
 type code struct {
 	src    string
 	margin string // of every line
-	rules  []*regexp.Regexp
+	rules  []rule
 }
 
 // closed returns the end of the line that closes the fence at a position; 0 if it is uncertain.
@@ -99,7 +116,7 @@ func (c *code) closed(at int, fence string) int {
 		line := c.src[begin:end]
 		text := strings.TrimSpace(line)
 		switch {
-		case text != "" && !strings.HasPrefix(line, c.margin):
+		case text != "" && !strings.HasPrefix(line, c.margin), strings.LastIndex(text, fence) > len(text)-len(strings.TrimLeft(text, fence[:1])):
 			return 0
 		case !strings.HasPrefix(text, fence):
 		case line != c.margin+text || strings.Trim(text, fence[:1]) != "" || c.divided(at, end):
@@ -111,26 +128,41 @@ func (c *code) closed(at int, fence string) int {
 	return 0
 }
 
-// divided reports whether slides or notes are divided in a part of the text, or across its ends.
+const ruleLines = 42 // more than a rule may match
+
+// divided reports whether slides or notes are divided in a part of the text, or across its ends. Rules are tried at every
+// place, because what the framework finds depends on what it found before.
 func (c *code) divided(from, to int) bool {
 	low, high := from, to
-	for n := 0; low > 0 && n < 4; low-- { // lines
+	for n := 0; low > 0 && n < ruleLines; low-- {
 		if c.src[low-1] == '\n' {
 			n++
 		}
 	}
-	for n := 0; high < len(c.src) && n < 4; high++ {
+	for n := 0; high < len(c.src) && n < ruleLines; high++ {
 		if c.src[high] == '\n' {
 			n++
 		}
 	}
 	text := func(a, b int) string { return strings.ReplaceAll("\n"+c.src[a:b], "\n"+c.margin, "\n") }
 	before, after := len(text(low, from)), len(text(low, to))
-	for _, rule := range c.rules {
-		for _, m := range rule.FindAllStringIndex(text(low, high), -1) {
-			if m[0] < after && m[1] > before {
-				return true
-			}
+	whole := text(low, high)
+	for at := range after {
+		if c.matched(whole[at:], at == 0 || whole[at-1] == '\n', before-at) {
+			return true
+		}
+	}
+	return false
+}
+
+// matched reports whether a rule matches the beginning of text and more bytes than some; begin says that a line begins there.
+func (c *code) matched(text string, begin bool, more int) bool {
+	for _, r := range c.rules {
+		if r.line && !begin || r.end && text[0] != '\n' && text[0] != '\r' {
+			continue
+		}
+		if m := r.pattern.FindStringIndex(text); m != nil && m[1] > more {
+			return true
 		}
 	}
 	return false
@@ -147,6 +179,7 @@ func (f *filter) skipCode() bool {
 	case f.pos == at.from:
 		f.out.keep(f.src[at.from:at.to], at.from)
 		f.pos, f.fences, f.z = at.to, f.fences[1:], nil
+		f.marking.fenced, f.marking.ticks = false, ""
 		return true
 	case f.pos > at.from:
 		f.fences = nil

@@ -34,6 +34,7 @@ type filter struct {
 	integrated, stuck bool     // HTML may stand in drawings or formulas of the slide; where those end is uncertain
 	marked            bool     // the slide has Markdown in an element other than a section
 	samples           sample
+	marking           marking
 	balance           balance
 	md                []bool
 	reads             []attribute // of the section whose Markdown this is

@@ -123,7 +123,7 @@ func harmlessAnywhere(a attribute) bool {
 	case a.name == "style":
 		return HarmlessCSS(a.value)
 	}
-	v := squeezed(a.value)
-	return !strings.Contains(v, "javascript:") && !strings.Contains(v, "vbscript:") && !strings.Contains(v, "data:text/html") &&
+	v := strings.ReplaceAll(squeezed(a.value), `\`, "")
+	return fenceIn(a.value) < 0 && !strings.Contains(v, "javascript:") && !strings.Contains(v, "vbscript:") && !strings.Contains(v, "data:text/html") &&
 		!strings.Contains(v, "data:image/svg") && !strings.Contains(v, "data:application")
 }

@@ -34,7 +34,7 @@ const (
 
 // Rules changes with the rules of what may stay, so that kept HTML is made harmless again by
 // new ones.
-const Rules = "3"
+const Rules = "4"
 
 // Page is the HTML of a deck that nothing in acts any longer, and what is in it.
 type Page struct {

@@ -87,7 +87,7 @@ func TestCleanRemoves(t *testing.T) {
 		{`<section><iframe srcdoc="<script>x</script>">y</iframe></section>`, `<section><iframe></iframe></section>`, "attribute srcdoc of <iframe> at line 1, column 10|content of <iframe> at line 1, column 46"},
 		{`<section data-markdown><script type="text/template"><img src=x onerror=x></script></section>`, `<section data-markdown><script type="text/template"><img src="x"></script></section>`, "attribute onerror of <img> at line 1, column 53"},
 		{`<section data-markdown>&lt;script>x</section>`, `<section data-markdown>&amp;lt;script>x</section>`, "hidden script at line 1, column 24"},
-		{`<section data-markdown>[a](java&Tab;script:x)</section>`, `<section data-markdown>[a](java&amp;Tab;script:x)</section>`, "hidden script at line 1, column 24"},
+		{`<section data-markdown>[a](java&Tab;script:x)</section>`, "<section data-markdown>[a](java\tscript&amp;amp;colon;x)</section>", "hidden script at line 1, column 24"},
 		{`<section><!-- a --!> <img onerror=x> --></section>`, `<section> <img> --></section>`, "comment at line 1, column 10|attribute onerror of <img> at line 1, column 22"},
 		{`<section><script type="math/tex"><!-- <script> --></script>a</section>`, `<section>a</section>`, "<script> at line 1, column 10"},
 		{`<section><script type="math/tex+x">x</script>a</section>`, `<section>a</section>`, "<script> at line 1, column 10"},

@@ -29,6 +29,10 @@ func (f *filter) start() error {
 	if f.startSample(stays) {
 		return nil
 	}
+	if f.inner && autolink.MatchString(t.raw) {
+		f.out.keep(t.raw, t.at)
+		return nil
+	}
 	if !stays {
 		f.remove("<"+t.name+">", t.at)
 		return nil
@@ -45,6 +49,9 @@ func (f *filter) start() error {
 // open notes what is open from here.
 func (f *filter) open(t *token, kept []attribute, traits trait) {
 	f.samples.track(t.name, kept, 1)
+	if traits&empty == 0 {
+		f.marking.track(t.name, kept, 1)
+	}
 	f.marked = f.marked || t.name != "section" && has(kept, "data-markdown")
 	switch t.name {
 	case "section":
@@ -92,7 +99,7 @@ func (f *filter) keep(t *token) []attribute {
 	for i, a := range t.attrs {
 		var stays bool
 		if f.inner {
-			stays = harmlessAnywhere(a)
+			stays = harmlessAnywhere(a) && !f.marking.fenced
 		} else {
 			stays = allowedAttribute(t.name, a.name, a.value)
 		}
@@ -123,20 +130,22 @@ func printable(name string) string {
 
 // write puts a tag out: its own bytes if nothing was taken from it.
 func (f *filter) write(t *token, kept []attribute) {
-	if len(kept) == len(t.attrs) && t.sane {
+	if len(kept) == len(t.attrs) && t.sane && f.whole(t.raw) {
 		f.out.keep(t.raw, t.at)
 		return
 	}
 	f.out.write(tagOf(t.name, kept, t.kind == html.SelfClosingTagToken))
 }
 
-// tagOf writes a start tag.
+var inTag = strings.NewReplacer("\n", "&#10;", "\r", "&#13;")
+
+// tagOf writes a start tag on one line.
 func tagOf(name string, attrs []attribute, closed bool) string {
 	var b strings.Builder
 	b.WriteString("<" + name)
 	for i, a := range attrs {
 		if a.name != "" && !has(attrs[:i], a.name) {
-			b.WriteString(` ` + a.name + `="` + html.EscapeString(a.value) + `"`)
+			b.WriteString(` ` + a.name + `="` + inTag.Replace(html.EscapeString(a.value)) + `"`)
 		}
 	}
 	if closed {
@@ -157,7 +166,7 @@ func (f *filter) end() error {
 		f.depth--
 		f.md = f.md[:f.depth]
 		if f.depth == 0 {
-			f.foreign, f.integrated, f.stuck, f.marked = 0, false, false, false
+			f.foreign, f.integrated, f.stuck, f.marked, f.marking = 0, false, false, false, marking{}
 		}
 	case f.depth == 0 && !f.inner:
 		return f.refuse("</"+t.name+">", t.at)
@@ -167,6 +176,7 @@ func (f *filter) end() error {
 		f.foreign = max(0, f.foreign-1)
 	}
 	f.samples.track(t.name, nil, -1)
+	f.marking.track(t.name, nil, -1)
 	if !f.known(t.name, elements[t.name]) {
 		return nil // its start was reported
 	}
@@ -181,7 +191,7 @@ func (f *filter) end() error {
 }
 
 func (f *filter) writeEnd(t *token) {
-	if t.sane {
+	if t.sane && (!f.inner || len(t.raw) == len("</>")+len(t.name)) {
 		f.out.keep(t.raw, t.at)
 	} else {
 		f.out.write("</" + t.name + ">")
@@ -191,7 +201,7 @@ func (f *filter) writeEnd(t *token) {
 // known reports whether the tags of an element stay.
 func (f *filter) known(name string, traits trait) bool {
 	if f.inner {
-		return traits&dangerous == 0 && name != "" && strings.Trim(name, letters) == ""
+		return traits&dangerous == 0 && name != "" && strings.Trim(name, letters) == "" && !acts(name)
 	}
 	return traits&allowed != 0
 }

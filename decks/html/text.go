@@ -1,13 +1,6 @@
 package html
 
-import (
-	"regexp"
-	"strings"
-
-	"golang.org/x/net/html"
-)
-
-var scriptColon = regexp.MustCompile(`(?i)(script[\s\x00-\x20]*):`)
+import "strings"
 
 // text takes the text between two tags. At the top level only blanks may stand between slides. In Markdown, HTML is checked once more,
 // because a browser makes elements of it.
@@ -30,7 +23,7 @@ func (f *filter) text() error {
 		f.remove("NUL", f.at)
 		text = strings.ReplaceAll(text, "\x00", "")
 	}
-	if f.inner || len(f.md) > 0 && f.md[len(f.md)-1] {
+	if f.isRead() {
 		text = f.markdown(text)
 	}
 	if text == raw {
@@ -39,32 +32,6 @@ func (f *filter) text() error {
 		f.out.write(text)
 	}
 	return nil
-}
-
-// markdown takes out of text what Markdown would bring to life.
-func (f *filter) markdown(raw string) string {
-	plain := html.UnescapeString(raw)
-	hidden := !f.inner && strings.Contains(plain, "<")
-	if !hidden && !acts(plain) {
-		return raw
-	}
-	escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(raw)
-	if acts(html.UnescapeString(escaped)) {
-		escaped = scriptColon.ReplaceAllString(escaped, "$1&amp;colon;")
-	}
-	if escaped != raw {
-		f.remove("hidden script", f.at)
-	}
-	return escaped
-}
-
-// acts reports whether text holds an address that runs a script.
-func acts(s string) bool {
-	if strings.IndexByte(s, ':') < 0 {
-		return false
-	}
-	s = squeezed(s)
-	return strings.Contains(s, "javascript:") || strings.Contains(s, "vbscript:")
 }
 
 // comment keeps comments that every parser reads in the same way.
@@ -78,5 +45,12 @@ func (f *filter) comment() {
 		f.remove("comment", f.at)
 		return
 	}
-	f.out.keep(f.raw, f.at)
+	switch {
+	case f.inner && !f.remark(body):
+		f.remove("comment", f.at)
+	case f.inner && strings.Contains(body, "<"):
+		f.out.write("<!--" + strings.ReplaceAll(body, "<", "&lt;") + "-->")
+	default:
+		f.out.keep(f.raw, f.at)
+	}
 }

@@ -40,7 +40,9 @@ func (f *filter) textual(stays bool) {
 	case t.name == "script" && f.samples.code > 0 && f.shown():
 		// shown as it is
 	case t.name == "title":
-		text = strings.ReplaceAll(text, "<", "&lt;")
+		if text = strings.ReplaceAll(text, "<", "&lt;"); f.inner {
+			text = f.markdown(text)
+		}
 	case t.name == "script" && !isTeX(t.attrs):
 		text = f.template(text, at)
 	case t.name == "iframe" && strings.TrimSpace(text) != "":
@@ -65,7 +67,7 @@ func (f *filter) staysTextual(t *token, content string) bool {
 	case "script":
 		return f.foreign == 0 && (isTemplate(t.attrs) || isTeX(t.attrs) && f.shown() && !strings.Contains(content, "<!"))
 	case "style":
-		return HarmlessCSS(content) && (f.foreign == 0 || HarmlessCSS(html.UnescapeString(content)))
+		return HarmlessCSS(content) && (f.foreign == 0 || HarmlessCSS(html.UnescapeString(content))) && (!f.inner || f.clear(content))
 	}
 	return f.foreign == 0 && t.name == "iframe"
 }
@@ -81,7 +83,7 @@ func (f *filter) template(body string, at int) string {
 	inner := newFilter(f.ctx, body)
 	inner.inner, inner.base = true, f.position(at)
 	inner.base.at = 0
-	inner.from = inner.base
+	inner.from, inner.marking.custom = inner.base, f.marking.custom
 	if f.isMarkdown() {
 		inner.fences = fences(body, f.reads)
 	}
