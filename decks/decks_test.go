@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"catena/decks/deck"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -158,5 +160,33 @@ func TestVisibility(t *testing.T) {
 	}
 	if _, err := s.try("bob", "Deck.Create", `{"visibility":"team"}`); !fault.Is(err, fault.Denied) {
 		t.Errorf("a team deck without a team account: %v", err)
+	}
+}
+
+// TestEarlierRules shows a deck that was made harmless by rules of an earlier version.
+func TestEarlierRules(t *testing.T) {
+	s := newService(t)
+	s.do("alice", "Deck.Create", `{"title":"a","data":"<section>x</section>"}`)
+	const kept = "<section data-markdown><script type=\"text/template\">`<!--`<img src=x onerror=x>--></script></section>"
+	err := s.Repo().Update(context.Background(), s.Repo().System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/decks/alice/a")
+		if err != nil {
+			return err
+		}
+		b, err := tx.NewBlob("deck.html", "text/html", strings.NewReader(kept))
+		if err != nil {
+			return err
+		}
+		if err := d.Set("deck:html", b); err != nil {
+			return err
+		}
+		source, err := deck.Source(tx, d)
+		if err != nil || strings.Contains(source, "<img") {
+			t.Errorf("shown as %s, %v", source, err)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -2,7 +2,6 @@ package decks
 
 import (
 	"cmp"
-	"crypto/hmac"
 
 	"catena/decks/deck"
 	"catena/decks/html"
@@ -53,7 +52,7 @@ func newNumber(tx *storage.Tx, d *storage.Doc) error {
 // purify makes HTML harmless that did not come through here, and notes what is in it.
 func purify(tx *storage.Tx, d *storage.Doc) error {
 	b, err := d.Blob("deck:html")
-	if err != nil || b == nil || hmac.Equal([]byte(storage.Prop[string](d, "deck:clean")), []byte(deck.CleanMark(tx.Repo(), b))) {
+	if err != nil || b == nil || deck.IsClean(tx, d, b) {
 		return err
 	}
 	text, err := tx.Bytes(b, html.MaxBytes)

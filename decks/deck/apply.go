@@ -1,6 +1,7 @@
 package deck
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -67,4 +68,18 @@ func CleanMark(r *storage.Repo, b *storage.Blob) string {
 	m := hmac.New(sha256.New, r.Secret("deck clean "+html.Rules))
 	m.Write([]byte(b.Digest))
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:24])
+}
+
+// IsClean reports whether the HTML of a deck was made harmless here, by the rules of now.
+func IsClean(tx *storage.Tx, d *storage.Doc, b *storage.Blob) bool {
+	return hmac.Equal([]byte(storage.Prop[string](d, "deck:clean")), []byte(CleanMark(tx.Repo(), b)))
+}
+
+// Cleaned is HTML made harmless by the rules of now.
+func Cleaned(ctx context.Context, text string) (string, error) {
+	p, err := html.Clean(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	return p.HTML, nil
 }

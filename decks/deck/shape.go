@@ -119,12 +119,15 @@ func Sanitized(removed []string) map[string]any {
 	return map[string]any{"sanitized": engine.List(removed)}
 }
 
-// Source reads a deck's HTML.
+// Source reads a deck's HTML. What was made harmless by earlier rules is made so by those of now.
 func Source(tx *storage.Tx, d *storage.Doc) (string, error) {
 	b, err := d.Blob("deck:html")
 	if err != nil || b == nil {
 		return "", err
 	}
 	text, err := tx.Bytes(b, html.MaxBytes)
-	return string(text), err
+	if err != nil || IsClean(tx, d, b) {
+		return string(text), err
+	}
+	return Cleaned(tx.Context(), string(text))
 }

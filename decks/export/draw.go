@@ -68,19 +68,9 @@ func (w *Worker) drawn(ctx context.Context, data thumbData) (d *render.Deck, ver
 		}
 		looks := deck.Appearance(doc)
 		version = deck.AppearanceVersion(doc)
-		b, err := doc.Blob("deck:html")
-		if err != nil {
-			return err
-		}
-		if b != nil {
-			text, err := tx.Bytes(b, maxSource)
-			if err != nil {
-				return err
-			}
-			looks.HTML = string(text)
-		}
+		looks.HTML, err = deck.Source(tx, doc)
 		d = &looks
-		return nil
+		return err
 	})
 	return d, version, err
 }

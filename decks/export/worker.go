@@ -123,6 +123,9 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 	if err == nil && stopped != nil {
 		return nil, nil, w.fail(ctx, e, stopped)
 	}
+	if err == nil && d != nil { // kept before the rules changed, perhaps
+		d.HTML, err = deck.Cleaned(ctx, d.HTML)
+	}
 	return e, d, err
 }
 
