@@ -36,6 +36,9 @@ type source interface {
 	open() (io.ReadSeekCloser, error)
 }
 
+// String is the file's name, which stands for it in texts.
+func (b *Blob) String() string { return b.Name }
+
 // FromBytes makes a blob of data, which must not be changed afterwards. The type is
 // completed as Spool does.
 func FromBytes(name, typ string, data []byte) *Blob {
