@@ -172,7 +172,8 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		p.html, err = d.write(html, d.config(o), p.inlineStyles(styles), p.inlineScripts(scripts))
 		return p, err
 	}
-	p.html, err = d.write(html, d.config(o), linkStyles(styles), linkScripts(scripts))
+	p.nonce = secretOf(html, d)
+	p.html, err = d.write(html, d.config(o), p.archivePolicy()+linkStyles(styles), p.linkScripts(scripts))
 	return p, err
 }
 

@@ -216,7 +216,7 @@ func square(size int) string {
 func TestZIP(t *testing.T) {
 	d := deck
 	d.Title = `A <b>"deck"</b>`
-	d.HTML += `<section><img src="` + square(40) + `"><img src="/files/1"><img src="https://elsewhere.example/a.png"></section>`
+	d.HTML += `<section><img src="x" onerror="document.documentElement.dataset.hit = 1"><script>document.documentElement.dataset.hit = 2</script><img src="` + square(40) + `"><img src="/files/1"><img src="https://elsewhere.example/a.png"></section>`
 	d.File = func(_ context.Context, address string) ([]byte, string, error) {
 		if address == "/files/1" {
 			return []byte("JPEG"), "image/jpeg", nil
@@ -268,6 +268,9 @@ func TestZIP(t *testing.T) {
 	}
 	if !strings.Contains(string(out), `data-ready="yes"`) || !strings.Contains(string(out), "Marked</h1>") {
 		t.Errorf("does not start from a folder: %.2000s", out)
+	}
+	if strings.Contains(string(out), `data-hit="`) {
+		t.Error("a script of the deck runs")
 	}
 }
 

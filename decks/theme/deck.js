@@ -48,9 +48,21 @@ const Deck = (() => {
     for (const code of slides.querySelectorAll('pre code[data-line-numbers*="|"]')) code.setAttribute("data-line-numbers", "");
   };
 
+  // The editor of slides.com names the language of code at the block, not at the code, and the colours there too.
+  const light = /^(ascetic|color-brewer|docco|github.*|googlecode|idea|solarized-light|tomorrow|vs|xcode)$/;
+  const code = () => {
+    for (const block of document.querySelectorAll(".slides .sl-block-content[data-highlight-theme]")) {
+      block.classList.toggle("light-code", light.test(block.dataset.highlightTheme));
+    }
+    for (const text of document.querySelectorAll(".slides .sl-block-content > pre[class] > code:not([class])")) text.className = text.parentElement.className;
+  };
+
   // The framework's plugins that the document has; prepare runs when Markdown has become HTML
   // and code has no colours yet.
-  const plugins = (prepare) => [window.RevealMarkdown, { id: "prepare", init: prepare }, window.RevealHighlight].filter(Boolean);
+  const plugins = (prepare) => {
+    const before = { id: "prepare", init: (...rest) => (code(), prepare(...rest)) };
+    return [window.RevealMarkdown, before, window.RevealHighlight].filter(Boolean);
+  };
 
   return { formulas, paper, plugins };
 })();
