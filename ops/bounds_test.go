@@ -183,7 +183,7 @@ func TestSecrets(t *testing.T) {
 	}
 	none := map[string]bool{
 		"Bulk.Load key": true, "Deck.DownloadExport key": true, "Directory.SuggestEntries keySeparator": true, "LocalConfiguration.PutSimpleConfigurationParameter key": true,
-		"OAuth2.UpdateToken token": true, "PDF.Encrypt keyLength": true, "PDF.EncryptReadOnly keyLength": true, "Traces.Get traceKey": true, "Credential.Save tokenUrl": true, "Http.Request credential": true, "Http.Send credential": true, "Webhook.Update newSecret": true,
+		"OAuth2.UpdateToken token": true, "PDF.Encrypt keyLength": true, "PDF.EncryptReadOnly keyLength": true, "Traces.Get traceKey": true, "Credential.Save tokenUrl": true, "Http.Request credential": true, "Http.Send credential": true, "Mail.Receive credential": true, "Webhook.Update newSecret": true,
 	}
 	secrets := 0
 	for _, name := range set.Names() {

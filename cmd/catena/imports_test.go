@@ -72,6 +72,7 @@ var imports = map[string][]string{
 	"engine/schedule":                {"engine", "engine/library", "storage", "storage/outbox"},
 	"engine/hook":                    {"engine", "engine/delivery", "engine/library", "storage", "storage/hold", "storage/keyring", "storage/outbox"},
 	"engine/waiting":                 {"engine", "storage", "storage/outbox"},
+	"engine/mailbox":                 {},
 	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
 	"engine/markdown":                {},
 	"engine/openapi":                 {},
@@ -88,7 +89,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},
 	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},

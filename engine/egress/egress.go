@@ -12,6 +12,7 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -98,6 +99,30 @@ func (e *Client) transport(public bool) *http.Transport {
 		MaxResponseHeaderBytes: 64 << 10,
 		ForceAttemptHTTP2:      true,
 	}
+}
+
+// Dial opens a connection for another protocol than HTTP, whose time is the context's and at most that of an exchange. Public
+// addresses are reached with TLS only, unless plain connections are allowed.
+func (e *Client) Dial(ctx context.Context, host, port string, secure bool) (net.Conn, error) {
+	u := &url.URL{Scheme: "tcp", Host: net.JoinHostPort(host, port)}
+	d := &net.Dialer{Timeout: 10 * time.Second, Control: func(protocol, address string, _ syscall.RawConn) error {
+		return e.control(secure || e.plain, protocol, address)
+	}}
+	conn, err := d.DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return nil, failure(u, err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(e.time)); err != nil {
+		return nil, errors.Join(failure(u, err), conn.Close())
+	}
+	if !secure {
+		return conn, nil
+	}
+	t := tls.Client(conn, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12})
+	if err := t.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(failure(u, err), conn.Close())
+	}
+	return t, nil
 }
 
 // Networks reads addresses and networks.

@@ -34,6 +34,7 @@ func Ops(client *egress.Client) []engine.Op {
 		deleteCredential,
 		listCredentials,
 		saveCredential,
+		c.receiveOp(),
 		c.requestOp(),
 		c.sendOp(),
 	}

@@ -116,7 +116,11 @@ func (c *Credential) check() error {
 	case len(c.Chains) > maxNames || len(c.Users) > maxNames:
 		return fault.Limit.Errorf("more than %d chains or users", maxNames)
 	}
-	if err := checkAddress("url", c.URL); err != nil {
+	schemes := []string{"https", "http"}
+	if c.Kind == Basic {
+		schemes = append(schemes, "imaps", "imap")
+	}
+	if err := checkAddress("url", c.URL, schemes...); err != nil {
 		return err
 	}
 	return c.checkKind()
@@ -135,14 +139,14 @@ func (c *Credential) checkKind() error {
 		return fault.Invalid.Errorf("scopes: are for the kind oauth2").In("scopes")
 	}
 	if c.Kind == OAuth2 {
-		return checkAddress("tokenUrl", c.TokenURL)
+		return checkAddress("tokenUrl", c.TokenURL, "https", "http")
 	}
 	return nil
 }
 
-func checkAddress(field, text string) error {
+func checkAddress(field, text string, schemes ...string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return fault.Invalid.Errorf("%s %q: must be an address such as https://api.example.com/v1/", field, text).In(field)
 	}
 	return nil

@@ -1,0 +1,169 @@
+package outside
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/engine/mailbox"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// mailboxTable keeps where readers of mailboxes have got to. It is written by the transaction that reads, so that a message
+// is read once: if the transaction does not commit, it is read again.
+const mailboxTable = "mailbox"
+
+func (k *caller) receiveOp() engine.Op {
+	return engine.Op{
+		Name: "Mail.Receive", Label: "Read new mail", Category: "Services", Callers: engine.Admins.OrStored(), Effect: engine.Writes,
+		Doc: "Reads the messages that have arrived in a mailbox since the operation last read it, oldest first, by IMAP. Nothing is changed in the mailbox. " +
+			"Returns a list of maps: id, number, from, name, to, cc, subject, sent, arrived, size, text, html and files. A message that is too large or malformed " +
+			"has a problem instead of its content. A message counts as read once the call is committed. " +
+			"Only public addresses are reached, with TLS, unless the server is configured otherwise.",
+		Run: engine.On(func(p receiveParams, c *engine.Ctx, _ engine.Void) ([]any, error) { return k.receive(c, &p) }),
+	}
+}
+
+type receiveParams struct {
+	URL        string `json:"url" doc:"The mailbox: imaps://HOST/FOLDER; without a folder, INBOX."`
+	Credential string `json:"credential" doc:"Name of a credential of the kind basic that is granted to the chain or to the user."`
+	Reader     string `json:"reader,omitzero" doc:"A name for who reads, if several read the same mailbox independently of each other."`
+	Start      string `json:"start" default:"new" enum:"new,all" doc:"What the first call reads: nothing, so that those after it read what is new, or all that is there."`
+	Most       int    `json:"most" default:"20" min:"1" max:"100" doc:"Messages that one call reads at most; the next call goes on behind them."`
+	Whole      bool   `json:"whole" default:"false" doc:"Whether each message is also returned as a file of type message/rfc822, as message."`
+}
+
+// receive reads what is new, and writes down where reading ended.
+func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
+	u, folder, err := p.address()
+	if err != nil {
+		return nil, err
+	}
+	with, err := use(c.Tx, p.Credential, c.ChainName(), u)
+	switch {
+	case err != nil:
+		return nil, err
+	case with == nil:
+		return nil, fault.Invalid.Errorf("credential: is missing").In("credential")
+	}
+	q := mailbox.Query{User: with.User, Password: with.secret, Folder: folder, All: p.Start == "all", Most: p.Most}
+	key := p.key(u)
+	states := c.Tx.As(c.Tx.Repo().System()).Table(mailboxTable)
+	var mark mailbox.Mark
+	found, err := states.Get(key, &mark)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		q.Mark = &mark
+	}
+	var raw []mailbox.Raw
+	var next mailbox.Mark
+	if err := c.Outside(func() (err error) {
+		raw, next, err = k.fetch(c, u, q)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	out := make([]any, 0, len(raw))
+	for i := range raw {
+		m, err := p.message(c, &raw[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	if found && next == mark {
+		return out, nil
+	}
+	return out, states.Put(key, next)
+}
+
+// address reads the address of the mailbox.
+func (p *receiveParams) address() (u *url.URL, folder string, err error) {
+	u, err = url.Parse(p.URL)
+	if err != nil || u.Scheme != "imaps" && u.Scheme != "imap" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, "", fault.Invalid.Errorf("url: must be an address such as imaps://imap.example.org/INBOX").In("url")
+	}
+	if len(p.Reader) > 100 {
+		return nil, "", fault.Limit.Errorf("reader: more than 100 bytes").In("reader")
+	}
+	return u, cmp.Or(strings.Trim(u.Path, "/"), "INBOX"), nil
+}
+
+// key names who reads which mailbox.
+func (p *receiveParams) key(u *url.URL) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{u.Scheme, strings.ToLower(u.Host), u.Path, p.Credential, p.Reader}, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// fetch connects and reads.
+func (k *caller) fetch(ctx context.Context, u *url.URL, q mailbox.Query) ([]mailbox.Raw, mailbox.Mark, error) {
+	secure := u.Scheme == "imaps"
+	port := u.Port()
+	if port == "" {
+		port = map[bool]string{true: "993", false: "143"}[secure]
+	}
+	conn, err := k.Client.Dial(ctx, u.Hostname(), port, secure)
+	if err != nil {
+		return nil, mailbox.Mark{}, err
+	}
+	return mailbox.Fetch(ctx, conn, q)
+}
+
+// message is what the operation returns of a message.
+func (p *receiveParams) message(c *engine.Ctx, raw *mailbox.Raw) (map[string]any, error) {
+	out := map[string]any{"number": int64(raw.Number), "arrived": raw.Arrived.UTC(), "size": int64(raw.Size), "subject": raw.Subject, "files": []any{}}
+	if raw.Body == nil {
+		out["problem"] = fault.Limit.Errorf("message: %d bytes, limit %d", raw.Size, mailbox.MaxSize).Error()
+		return out, nil
+	}
+	files := []any{}
+	var failed error // which is the server's, not the message's
+	m, err := mailbox.Parse(raw.Body, func(f mailbox.File) error {
+		var b *storage.Blob
+		b, failed = c.Tx.NewBlob(f.Name, f.Type, c.Reader(f.Body))
+		files = append(files, b)
+		return failed
+	})
+	switch {
+	case failed != nil:
+		return nil, failed
+	case err != nil:
+		out["problem"] = err.Error()
+	default:
+		describe(out, m)
+		out["files"] = files
+	}
+	if !p.Whole && err == nil {
+		return out, nil
+	}
+	out["message"], err = c.Tx.NewBlob("message.eml", "message/rfc822", strings.NewReader(string(raw.Body)))
+	return out, err
+}
+
+// describe puts what a message says into a map.
+func describe(out map[string]any, m *mailbox.Message) {
+	for name, v := range map[string]any{
+		"id": m.ID, "from": m.From, "name": m.Name, "to": list(m.To), "cc": list(m.Cc), "subject": m.Subject, "text": m.Text, "html": m.HTML,
+	} {
+		out[name] = v
+	}
+	if out["sent"] = m.Sent.UTC(); m.Sent.IsZero() {
+		out["sent"] = out["arrived"].(time.Time)
+	}
+}
+
+func list(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, s := range texts {
+		out[i] = s
+	}
+	return out
+}
