@@ -104,6 +104,9 @@ SOAK ?= 1h
 soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk level off; chart in bin/soak
 	CATENA_SOAK=$(SOAK) CATENA_SOAK_REPORT=$(CURDIR)/bin/soak $(GO) test -count=1 -timeout 0 -run 'TestSoak$$' -v ./cmd/catena
 
+pictures: ## decks of other people in the viewer and by reveal.js alone, compared as pictures; SHOTS names a folder for those that differ
+	CATENA_PICTURES=all CATENA_SHOTS=$(SHOTS) $(GO) test -count=1 -timeout 30m -run 'TestPictures$$' -v ./rest
+
 golden: ## rewrite generated references (scenarios, typings, registry)
 	$(GO) test ./ops ./scripts ./cmd/catena -run 'Scenarios|Golden' -update
 
