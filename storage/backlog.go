@@ -129,21 +129,13 @@ const rowsPerCommit = 1 << 20
 // openBacklog sees to it that new rows come behind those that are there and those that were taken away:
 // anyone who opened the store before began with the number of a lower version.
 func (r *Repo) openBacklog(ctx context.Context) error {
-	rg := prefix([]byte{layout.WordsSpace, layout.WordsPending})
-	rg.Reverse, rg.Limit, rg.KeysOnly = true, 1, true
 	return r.db.View(ctx, func(k *kv.Tx) error {
-		last := k.Version() * rowsPerCommit
-		for row, err := range k.Scan(rg) {
-			if err != nil {
-				return err
-			}
-			last = max(last, numberOf(row.Key))
-		}
 		if k.Remote() {
 			return nil
 		}
-		r.backlog.open(last)
-		return nil
+		last, err := lastNumber(k, backlogPrefix)
+		r.backlog.open(max(last, k.Version()*rowsPerCommit))
+		return err
 	})
 }
 
@@ -163,7 +155,8 @@ func (t *Tx) mark(id layout.ID) error {
 // backlogNumber returns the number of a new row. In a store that other processes write to as well, it is a stamp.
 func (t *Tx) backlogNumber() (uint64, error) {
 	if t.kv.Remote() {
-		return t.kv.Stamp()
+		stamp, err := t.kv.Stamp()
+		return t.repo.numbering.Backlog + stamp, err
 	}
 	return t.repo.backlog.number(t.noted), nil
 }
@@ -171,7 +164,8 @@ func (t *Tx) backlogNumber() (uint64, error) {
 // backlogBound returns a number below which no transaction that had not ended when this one began has written rows.
 func (t *Tx) backlogBound() (uint64, error) {
 	if t.kv.Remote() {
-		return t.kv.Settled()
+		settled, err := t.kv.Settled()
+		return t.repo.numbering.Backlog + settled, err
 	}
 	return t.bound, nil
 }
@@ -220,7 +214,7 @@ func (t *Tx) pendingRows(limit int, skip func(number uint64, id layout.ID) bool)
 		return w, err
 	}
 	b, version := &t.repo.backlog, t.kv.Version()
-	rg := prefix([]byte{layout.WordsSpace, layout.WordsPending})
+	rg := prefix(backlogPrefix)
 	if !t.kv.Remote() { // versions are those of this process
 		rg.Start = backlogKey(b.start(version))
 	}

@@ -49,28 +49,30 @@ type feed struct {
 	mu      sync.Mutex
 	last    int64            // the last number given
 	running map[*int64]int64 // by transaction that has not ended: what its numbers are above
-	settled atomic.Int64     // no transaction that has not ended has or gets a number up to it
+	settled atomic.Int64     // no transaction that has not ended has or gets a number up to it; it never decreases, also when opened again
 }
 
-// openFeed is called before the repository is used.
+// openFeed is called before the repository is used, with the numbering known.
 func (r *Repo) openFeed(ctx context.Context) error {
-	r.feed.running = map[*int64]int64{}
+	f := &r.feed
+	f.running = map[*int64]int64{}
 	return r.db.View(ctx, func(k *kv.Tx) error {
 		on, err := k.Get(feedOnKey)
-		if err != nil || on == nil {
+		if err != nil {
 			return err
 		}
-		r.feed.on.Store(true)
-		rg := prefix(feedPrefix)
-		rg.Reverse, rg.Limit, rg.KeysOnly = true, 1, true
-		for row, err := range k.Scan(rg) {
-			if err != nil {
-				return err
-			}
-			r.feed.last = int64(binary.BigEndian.Uint64(row.Key[2:]))
+		f.on.Store(on != nil)
+		if k.Remote() {
+			return nil
 		}
-		r.feed.settled.Store(r.feed.last)
-		return nil
+		last, err := lastNumber(k, feedPrefix)
+		if err != nil {
+			return err
+		}
+		upcoming, err := k.Upcoming(auditSequence)
+		f.last = max(int64(last), r.numbering.Feed+upcoming-1)
+		f.settled.Store(f.last)
+		return err
 	})
 }
 
@@ -152,12 +154,12 @@ func (t *Tx) feeds() bool {
 // processes write to, it is a stamp, by which it can be told which transactions have ended.
 func (t *Tx) feedNumber(audited int64) (number int64, err error) {
 	if t.kv.Remote() {
-		stamp, err := t.kv.Stamp()
-		return int64(stamp), err
+		return t.feedStamp()
 	}
 	if number = audited; number == 0 {
 		number, err = t.repo.db.Next(t.ctx, auditSequence)
 	}
+	number += t.repo.numbering.Feed
 	t.repo.feed.given(number)
 	return number, err
 }
@@ -245,18 +247,17 @@ func parseFeed(key, v []byte) (e FeedEntry, err error) {
 }
 
 // ReadFeed returns what has happened since a number, oldest first, for what decides whom it is told. Up to is the
-// number to go on from. More says that there is more of it than limit; then nothing is returned.
+// number to go on from. More says that there is more of it than limit, or that the number was not given for what the store has
+// now, because it was filled from a backup or from another store since; then nothing is returned.
 func ReadFeed(t *Tx, since int64, limit int) (entries []FeedEntry, upTo int64, more bool, err error) {
 	if !t.as.System {
 		return nil, 0, false, fault.Denied.Errorf("feed: not visible to '%s'", t.as.Name)
 	}
-	upTo = max(since, t.settled)
-	if t.kv.Remote() {
-		settled, err := t.kv.Settled()
-		if err != nil {
-			return nil, 0, false, err
-		}
-		upTo = max(since, int64(settled)-1)
+	if upTo, err = t.feedSettled(); err != nil {
+		return nil, 0, false, err
+	}
+	if since < t.repo.numbering.Feed || since > upTo {
+		return nil, upTo, true, nil
 	}
 	r := prefix(feedPrefix)
 	r.Start, r.End = feedKey(since+1), feedKey(upTo+1)

@@ -109,14 +109,15 @@ type Repo struct {
 	compounds  []*Compound
 	numbers    *layout.Dictionary
 
-	root    layout.ID
-	tree    atomic.Pointer[treeCache]
-	access  accessCache
-	backlog backlog
-	naming  naming
-	feed    feed
-	master  []byte
-	secrets sync.Map // by purpose, which are few
+	root      layout.ID
+	tree      atomic.Pointer[treeCache]
+	access    accessCache
+	backlog   backlog
+	naming    naming
+	feed      feed
+	numbering numbering
+	master    []byte
+	secrets   sync.Map // by purpose, which are few
 
 	ready atomic.Pointer[map[string]bool] // indexes with all their rows
 
@@ -168,8 +169,10 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openNumbers(ctx); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(r.openBacklog(ctx), r.openFeed(ctx)); err != nil {
-		return nil, err
+	for _, open := range []func(context.Context) error{r.openNumbering, r.openBacklog, r.openFeed} {
+		if err := open(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.seed(ctx, adminPassword); err != nil {
 		return nil, err

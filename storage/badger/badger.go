@@ -429,6 +429,9 @@ func (s *store) begin(write bool) (*snapshot, error) {
 // Watch subscribes to a topic.
 func (s *store) Watch(topic string) (<-chan struct{}, func()) { return s.topics.Watch(topic) }
 
+// Identity is that of the directory, whatever it contains.
+func (s *store) Identity() string { return s.state.ID }
+
 // Limits are the portable ones.
 func (s *store) Limits() kv.Limits { return s.limits }
 

@@ -27,6 +27,30 @@ type Holder interface {
 // the source has above the highest key of the target.
 var copyMark = []byte("\x00copy")
 
+// ownMark begins the keys of rows that describe a store, and not what is in it: copies and dumps leave them out.
+var ownMark = []byte("\x00own\x00")
+
+// OwnKey is the key of a row that describes the store itself, which copies and dumps do not have. Parts of a store share it.
+func OwnKey(name string) []byte { return append(bytes.Clone(ownMark), name...) }
+
+// Identified is a Store that can be told from all others, also from those that have the same rows.
+type Identified interface {
+	// Identity stays the same as long as the store exists.
+	Identity() string
+}
+
+// Identity returns what tells the store from others, empty if it lasts only as long as the process.
+func (d *DB) Identity() string {
+	store := d.store
+	if p, ok := store.(*part); ok {
+		store = p.Store
+	}
+	if s, ok := store.(Identified); ok {
+		return s.Identity()
+	}
+	return ""
+}
+
 // copyRange is how many rows have one digest.
 const copyRange = 10_000
 
@@ -175,7 +199,8 @@ func (d *DB) add(ctx context.Context, rows []Row) error {
 	return s.Commit(ctx, &b)
 }
 
-// each calls fn with the rows above a key as they are stored, the mark of a copy excepted. A damaged value ends it.
+// each calls fn with the rows above a key as they are stored, except the mark of a copy and what describes the store. A damaged
+// value ends it.
 func (d *DB) each(ctx context.Context, above []byte, fn func(Row) error) error {
 	s, err := d.store.Begin(ctx, false)
 	if err != nil {
@@ -190,6 +215,9 @@ func (d *DB) each(ctx context.Context, above []byte, fn func(Row) error) error {
 	for n := 0; c.Next(); n++ {
 		if n%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if bytes.HasPrefix(c.Key(), ownMark) {
+			continue
 		}
 		stored, err := c.Value()
 		if err != nil {

@@ -24,7 +24,7 @@ const (
 	loadRows  = 20_000
 )
 
-// Dump writes one snapshot of everything in a form every engine can load.
+// Dump writes one snapshot of everything in a form every engine can load, except what describes the store itself.
 func (d *DB) Dump(ctx context.Context, w io.Writer) error {
 	sum := sha256.New()
 	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 64<<10)
@@ -37,6 +37,9 @@ func (d *DB) Dump(ctx context.Context, w io.Writer) error {
 		for row, err := range t.Scan(Range{}) {
 			if err != nil {
 				return err
+			}
+			if bytes.HasPrefix(row.Key, ownMark) {
+				continue
 			}
 			head = binary.AppendUvarint(head[:0], uint64(len(row.Key))+1)
 			head = binary.AppendUvarint(head, uint64(len(row.Value)))

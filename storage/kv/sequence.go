@@ -148,6 +148,15 @@ func number(t *Tx, key []byte) (int64, error) {
 	return int64(binary.BigEndian.Uint64(v)), nil
 }
 
+// Upcoming returns a number below which all numbers of a sequence are that have been given, by whichever process.
+func (t *Tx) Upcoming(sequence string) (int64, error) {
+	key, err := sequenceKey(sequence)
+	if err != nil {
+		return 0, err
+	}
+	return number(t, key)
+}
+
 func sequenceKey(sequence string) ([]byte, error) {
 	if sequence == "" || len(sequence) > 200 {
 		return nil, fault.Invalid.Errorf("sequence %q: name must have 1 to 200 bytes", sequence)

@@ -41,6 +41,9 @@ func (s *Store) prepare(ctx context.Context, config *pgxpool.Config) error {
 	if err := migrate(ctx, c, s.opts.Schema); err != nil {
 		return err
 	}
+	if s.identity, err = identify(ctx, c); err != nil {
+		return err
+	}
 	other, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return refused(ctx, err)
@@ -50,6 +53,18 @@ func (s *Store) prepare(ctx context.Context, config *pgxpool.Config) error {
 		return err
 	}
 	return s.measure(ctx, c)
+}
+
+// identify tells the table of the rows from all others. A user who may not ask for the identity of the cluster goes without it.
+func identify(ctx context.Context, c *pgx.Conn) (string, error) {
+	var cluster, database, table int64
+	var e *pgconn.PgError
+	err := c.QueryRow(ctx, "SELECT system_identifier FROM pg_control_system()").Scan(&cluster)
+	if err != nil && (!errors.As(err, &e) || e.Code != "42501") {
+		return "", failed(ctx, err)
+	}
+	err = c.QueryRow(ctx, "SELECT d.oid::bigint, 'kv'::regclass::oid::bigint FROM pg_database d WHERE datname = current_database()").Scan(&database, &table)
+	return fmt.Sprintf("%x-%x-%x", uint64(cluster), database, table), failed(ctx, err)
 }
 
 // refused is why no connection could be made: a server that is not there may come, one that knows better will not.

@@ -53,15 +53,16 @@ const (
 
 // Store is a store in a database.
 type Store struct {
-	opts    Options
-	log     *slog.Logger
-	main    *pgxpool.Pool
-	spare   *pgxpool.Pool
-	node    string // tells the wake-ups of this process from those of others
-	topics  kv.Topics
-	wakes   wakes
-	version atomic.Uint64 // the number of the last snapshot
-	skew    atomic.Int64  // by how much the clock of the database is ahead, in nanoseconds
+	opts     Options
+	log      *slog.Logger
+	main     *pgxpool.Pool
+	spare    *pgxpool.Pool
+	identity string
+	node     string // tells the wake-ups of this process from those of others
+	topics   kv.Topics
+	wakes    wakes
+	version  atomic.Uint64 // the number of the last snapshot
+	skew     atomic.Int64  // by how much the clock of the database is ahead, in nanoseconds
 
 	own    *pgx.Conn // holds the lock that keeps others out, nil if they need not be
 	ownUse sync.Mutex
@@ -139,6 +140,9 @@ func (s *Store) begin(snap *snapshot) (kv.Snapshot, error) {
 
 // Watch subscribes to a topic.
 func (s *Store) Watch(topic string) (<-chan struct{}, func()) { return s.topics.Watch(topic) }
+
+// Identity is that of the table in its database cluster: a table that was restored from a dump is another one.
+func (s *Store) Identity() string { return s.identity }
 
 // Limits are the portable ones.
 func (s *Store) Limits() kv.Limits { return kv.Portable }
