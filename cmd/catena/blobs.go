@@ -141,7 +141,7 @@ func (g *global) enter(ctx context.Context, e entering) (*blob.Store, contentLoc
 	}
 	// The owner is written into the bucket as well, so that two data directories cannot share one prefix and
 	// sweep each other's content.
-	s, err := blob.OpenObjects(ctx, g.contentFolder(), blob.Objects{Bucket: in, Owner: p.Owner, New: p.Address == "", Cache: e.cache}, e.log)
+	s, err := blob.OpenObjects(ctx, g.contentFolder(), blob.Objects{Bucket: in, Owner: p.Owner, New: p.Address == "", Shared: g.shared(), Cache: e.cache}, e.log)
 	if fault.Is(err, fault.Conflict) {
 		err = usage{err}
 	}

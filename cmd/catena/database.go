@@ -120,7 +120,7 @@ const folderMark = "shared.id"
 // sharedFolder opens the content of a database in a folder, which must be the same one on every node.
 func (g *global) sharedFolder(ctx context.Context, k keeper, p contentLocation, log *slog.Logger) (*blob.Store, contentLocation, error) {
 	folder := g.contentFolder()
-	s, err := blob.Open(folder, log)
+	s, err := blob.OpenShared(folder, log)
 	if err != nil {
 		return nil, p, err
 	}

@@ -37,10 +37,10 @@ type Draft struct {
 	whole  *Blob // what Whole found, as long as nobody writes
 }
 
-// Draft returns the draft of a name, nil if the store is in memory. What an earlier process
-// had hashed of it (Hashed) need not be read again.
+// Draft returns the draft of a name, nil if the store is in memory or if other processes have it as well: those may not have the
+// folder, and might write to what is hashed. What an earlier process had hashed of it (Hashed) need not be read again.
 func (s *Store) Draft(name string, hashed int64, state []byte) *Draft {
-	if s.root.FS == nil {
+	if s.root.FS == nil || s.share {
 		return nil
 	}
 	d := &Draft{store: s, name: name, hash: newSummer()}

@@ -139,7 +139,7 @@ func (f folder) copyIn(b *Blob, at string) error {
 
 // temp makes a file for content on its way in.
 func (s *Store) temp() (disk.File, string, error) {
-	name := path.Join(tempDir, rand.Text())
+	name := path.Join(s.comes, rand.Text())
 	f, err := s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
 	return f, name, err
 }

@@ -24,6 +24,13 @@ func (s *Store) Keep(ctx context.Context, b *Blob) error {
 		}
 		return nil
 	}
+	if o, ok := s.whole.(*objects); ok && there && s.share { // the sweep of another process must see that it is new
+		aged, err := o.aged(ctx, b.Digest)
+		if err != nil {
+			return err
+		}
+		there = !aged
+	}
 	if !there || s.isDamaged(b.Digest) { // which comes again, whole
 		return s.take(ctx, b)
 	}

@@ -20,6 +20,8 @@ const (
 	ownerName = "owner"
 	// senders of content have a part of it each in memory.
 	objectSenders = 8
+	// sharedMark is how long content counts as just written for all processes that have the bucket.
+	sharedMark = time.Hour
 	// looks is how often a bucket is listed in the time that content stays which nobody needs.
 	looks = 24
 )
@@ -64,6 +66,8 @@ type Objects struct {
 	Owner string
 	// New says that nothing is kept there yet for the owner.
 	New bool
+	// Shared says that several processes have the bucket, each with a folder of its own.
+	Shared bool
 	// Cache is how many bytes of content are kept in the folder as well.
 	Cache int64
 }
@@ -75,6 +79,7 @@ func OpenObjects(ctx context.Context, dir string, in Objects, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
+	s.share = in.Shared
 	o := &objects{s: s, in: in.Bucket, cache: cache{s: s, most: in.Cache}, sends: make(chan struct{}, objectSenders)}
 	s.whole = o
 	if err := o.start(ctx, in); err != nil {
@@ -114,7 +119,11 @@ func (o *objects) start(ctx context.Context, in Objects) error {
 	if err := o.claim(ctx, in); err != nil {
 		return err
 	}
-	if err := o.in.Ready(ctx, time.Now()); err != nil { // this process is the only one that writes
+	interrupted := time.Now() // if this process is the only one that writes, everything that is not complete
+	if in.Shared {
+		interrupted = interrupted.Add(-leftover)
+	}
+	if err := o.in.Ready(ctx, interrupted); err != nil {
 		return err
 	}
 	if err := errors.Join(o.s.dirs.make(markDir), o.s.dirs.make(cacheDir)); err != nil {
@@ -153,6 +162,12 @@ func (o *objects) renew(ctx context.Context, digest string, size int64) (bool, e
 		return false, nil
 	}
 	return err == nil && found == size, o.failed(ctx, digest, err)
+}
+
+// aged reports whether other processes take content for old, because they do not see the mark of this one.
+func (o *objects) aged(ctx context.Context, digest string) (bool, error) {
+	_, written, err := o.in.Stat(ctx, digest)
+	return time.Since(written) > sharedMark, o.failed(ctx, digest, err)
 }
 
 func (o *objects) take(ctx context.Context, b *Blob) error {

@@ -2,10 +2,12 @@ package blob
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"log/slog"
+	"path"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,9 +17,12 @@ import (
 	"catena/storage/fault"
 )
 
-// tempDir holds content on its way in. What a crashed process left there is removed
-// when the store is opened.
-const tempDir = "tmp"
+// tempDir holds content on its way in. What a crashed process left there is removed when the store is opened. If several
+// processes have the folder, each has a folder of its own in it, which others remove once nothing came into it for leftover.
+const (
+	tempDir  = "tmp"
+	leftover = 24 * time.Hour
+)
 
 const (
 	dirMode  = 0o700
@@ -28,9 +33,11 @@ const (
 var ownDirs = map[string]bool{tempDir: true, draftDir: true, cacheDir: true, markDir: true}
 
 // Store keeps content under its digest: in a folder, in a bucket of an object store beside a folder for what is on its
-// way, or in memory. Only one process may open a folder, and only one folder belongs to a bucket.
+// way, or in memory. Only one process may open a folder, and only one folder belongs to a bucket, unless they are opened as shared.
 type Store struct {
 	root  disk.Folder // no file system: in memory
+	comes string      // the folder of content on its way in
+	share bool        // other processes have the content as well
 	log   *slog.Logger
 	dirs  syncer
 	whole contents
@@ -81,10 +88,17 @@ func Open(dir string, log *slog.Logger) (*Store, error) { return OpenOn(disk.OS,
 
 // OpenOn opens the store in a folder of a file system.
 func OpenOn(files disk.FS, dir string, log *slog.Logger) (*Store, error) {
+	return open(files, dir, false, log)
+}
+
+// OpenShared opens a store in a folder that several processes have at the same time.
+func OpenShared(dir string, log *slog.Logger) (*Store, error) { return open(disk.OS, dir, true, log) }
+
+func open(files disk.FS, dir string, share bool, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{log: log, busy: map[string]*content{}, findings: findings{found: make(chan struct{}, 1)}}
+	s := &Store{log: log, comes: tempDir, share: share, busy: map[string]*content{}, findings: findings{found: make(chan struct{}, 1)}}
 	if dir == "" {
 		s.whole = &inMemory{s: s, all: map[string]kept{}}
 		return s, nil
@@ -112,11 +126,14 @@ func makeFolder(files disk.FS, dir string) error {
 	return files.SyncDir(filepath.Dir(dir))
 }
 
-// clean removes what an earlier process left unfinished.
+// clean removes what earlier processes left unfinished.
 func (s *Store) clean() error {
 	left, err := s.root.ReadDir(tempDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if s.share {
+		return s.cleanShared(left)
 	}
 	if err := s.root.RemoveAll(tempDir); err != nil {
 		return err
@@ -125,6 +142,21 @@ func (s *Store) clean() error {
 		s.log.Info("incomplete blobs removed", "count", len(left))
 	}
 	return errors.Join(s.root.MkdirAll(tempDir, dirMode), s.dirs.make(draftDir))
+}
+
+// cleanShared is clean for a folder that other processes have.
+func (s *Store) cleanShared(left []fs.DirEntry) error {
+	for _, e := range left {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < leftover {
+			continue // an error means that another process has removed it
+		}
+		if err := s.root.RemoveAll(path.Join(tempDir, e.Name())); err != nil {
+			return err
+		}
+	}
+	s.comes = path.Join(tempDir, rand.Text())
+	return errors.Join(s.root.MkdirAll(s.comes, dirMode), s.dirs.make(draftDir))
 }
 
 // Close ends the use of the store. Content that was spooled and not kept is removed.
@@ -136,7 +168,7 @@ func (s *Store) Close() error {
 	s.closing.Store(true)
 	s.mu.Unlock()
 	s.hashing.Wait()
-	return s.root.RemoveAll(tempDir)
+	return s.root.RemoveAll(s.comes)
 }
 
 // begin makes the store wait for a draft that is being hashed, unless it is closing.

@@ -139,7 +139,11 @@ func (b *backup) draft(ctx context.Context, name string, size int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	f, err := b.repo.Blobs().Draft(name, 0, nil).Piece(0, size).Open()
+	d := b.repo.Blobs().Draft(name, 0, nil)
+	if d == nil {
+		return nil // of before the store was shared
+	}
+	f, err := d.Piece(0, size).Open()
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
 			return nil // whole or dropped meanwhile
@@ -306,7 +310,7 @@ func restoreDraft(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Re
 	}
 	d := blobs.Draft(name, 0, nil)
 	if d == nil {
-		return nil // a store in memory has none
+		return nil // a store in memory or of several processes has none
 	}
 	f, err := d.Open(true)
 	if err != nil {

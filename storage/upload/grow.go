@@ -24,6 +24,7 @@ const maxGrowing = 1000
 type growing struct {
 	mu    sync.Mutex
 	files map[string]*grown // by key of their rows
+	ahead map[string]*ahead // likewise
 }
 
 func growingIn(r *storage.Repo) *growing { return row.Of[growing](r.Memory()) }
@@ -64,7 +65,10 @@ func Take(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incom
 	if b, err = r.Blobs().Spool(ctx, in.Part.Name, in.Part.Type, in.Body, in.Max); err != nil {
 		return nil, done, err
 	}
-	return b, done, r.Blobs().Keep(ctx, b)
+	if err = r.Blobs().Keep(ctx, b); err == nil && in.Part.Chunked {
+		done, err = joinAhead(ctx, r, as, in, b)
+	}
+	return b, done, err
 }
 
 // growable reports whether the chunk may have a place that is known before others are there.

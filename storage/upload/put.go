@@ -1,9 +1,6 @@
 package upload
 
 import (
-	"context"
-	"errors"
-	"io"
 	"log/slog"
 
 	"catena/storage"
@@ -179,25 +176,6 @@ func complete(tx *storage.Tx, u *File, p Part, last *storage.Blob) error {
 	return rows(tx).Put(fileKey(u.Batch, u.Index), u.row)
 }
 
-// join writes a file again from its chunks.
-func join(tx *storage.Tx, u *File, p Part, last *storage.Blob) (*storage.Blob, error) {
-	row := u.row
-	parts := make([]*storage.Blob, u.Count)
-	d := tx.Repo().Blobs().Draft(row.Draft, 0, nil)
-	for i := range parts {
-		if row.There.has(i) {
-			parts[i] = d.Piece(int64(i)*row.Part, row.size(i))
-		}
-	}
-	for i, c := range chunks(tx, u) {
-		parts[i] = hold.Load(tx, storage.Blob{Digest: c.Digest, Size: c.Size})
-	}
-	parts[p.Chunk] = last
-	in := &joined{ctx: tx.Context(), parts: parts}
-	defer func() { _ = in.Close() }()
-	return tx.Repo().Blobs().Spool(tx.Context(), row.Name, row.Type, in, tx.Repo().Limits().BlobSize)
-}
-
 // dropDraft removes the draft of a file once the transaction is committed. Should that fail, Sweep
 // does it.
 func dropDraft(tx *storage.Tx, u *File) {
@@ -210,49 +188,4 @@ func dropDraft(tx *storage.Tx, u *File) {
 			tx.Repo().Log().LogAttrs(tx.Context(), slog.LevelWarn, "draft cannot be removed", slog.String("draft", name), slog.Any("error", err))
 		}
 	})
-}
-
-// joined reads files one after the other, with one of them open at a time.
-type joined struct {
-	ctx   context.Context //nolint:containedctx // of the one reading
-	parts []*storage.Blob
-	now   io.ReadCloser
-}
-
-func (j *joined) Read(p []byte) (int, error) {
-	for {
-		if j.now == nil {
-			if len(j.parts) == 0 {
-				return 0, io.EOF
-			}
-			if err := j.ctx.Err(); err != nil {
-				return 0, err
-			}
-			r, err := j.parts[0].Open()
-			if err != nil {
-				return 0, err
-			}
-			j.now, j.parts = r, j.parts[1:]
-		}
-		n, err := j.now.Read(p)
-		switch {
-		case n > 0 && errors.Is(err, io.EOF):
-			return n, nil
-		case n > 0 || !errors.Is(err, io.EOF):
-			return n, err
-		}
-		if err := j.Close(); err != nil {
-			return 0, err
-		}
-	}
-}
-
-// Close closes the file that is open.
-func (j *joined) Close() error {
-	if j.now == nil {
-		return nil
-	}
-	r := j.now
-	j.now = nil
-	return r.Close()
 }
