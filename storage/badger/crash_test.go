@@ -229,7 +229,7 @@ func checkKilled(t *testing.T, dir string, acked map[string]bool) {
 		if n != crashKeys {
 			t.Errorf("%s has %d of %d keys", tag, n, crashKeys)
 		}
-		if slot := crashSlot(tag); crashOrder(tag) > crashOrder(newest[slot]) {
+		if slot := crashSlot(tag); newest[slot] == "" || crashOrder(tag) > crashOrder(newest[slot]) { // the first has order 0
 			newest[slot] = tag
 		}
 	}
