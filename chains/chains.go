@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"catena/engine"
+	"catena/engine/find"
 	"catena/engine/library"
 	"catena/storage/schema"
 )
@@ -19,7 +20,10 @@ import (
 const maxNesting = 32 // chains within chains
 
 // Chains are the chains of one engine.
-type Chains struct{ kind *library.Kind }
+type Chains struct {
+	kind   *library.Kind
+	finder atomic.Pointer[find.Finder]
+}
 
 // New returns the chains of an engine, none yet.
 func New() *Chains {
@@ -32,7 +36,7 @@ func New() *Chains {
 }
 
 // Ops are the operations that manage chains.
-func (ch *Chains) Ops() []engine.Op { return ch.kind.Ops() }
+func (ch *Chains) Ops() []engine.Op { return append(ch.kind.Ops(), ch.editing()...) }
 
 // Load deploys the chains that are kept, at start.
 func (ch *Chains) Load(ctx context.Context, e *engine.Engine) error { return ch.kind.Load(ctx, e) }

@@ -41,17 +41,23 @@ func below(all, steps []engine.Step) []engine.Step {
 
 // Parse reads a chain from YAML or JSON. Every problem of the text is reported at once.
 func Parse(file string, src []byte) (*Chain, []library.Problem) {
+	c, _, problems := read(file, src)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return c, nil
+}
+
+// read is Parse that also returns the tree, and as much of the chain as could be read; nil if nothing could.
+func read(file string, src []byte) (*Chain, *yaml.Node, []library.Problem) {
 	p := &parser{Parser: library.Parser{File: file}}
 	root := p.Root(src, "chain")
 	if root == nil {
-		return nil, p.Problems
+		return nil, nil, p.Problems
 	}
 	c := &Chain{File: file}
 	p.chain(c, root)
-	if len(p.Problems) > 0 {
-		return nil, p.Problems
-	}
-	return c, nil
+	return c, root, p.Problems
 }
 
 // parser reads a chain.
@@ -131,9 +137,9 @@ func (p *parser) step(v *yaml.Node) engine.Step {
 		"undo":    func(v *yaml.Node) { s.Undo = p.undo(v) },
 	}
 	kind := ""
-	for _, k := range []string{engine.BlockEach, engine.BlockIf, engine.BlockSwitch, engine.BlockReturn, engine.BlockParallel, engine.BlockWait} {
-		if member(v, k) != nil {
-			kind = k
+	for _, b := range engine.Blocks {
+		if member(v, b.Kind) != nil {
+			kind = b.Kind
 		}
 	}
 	if kind == "" {
@@ -249,11 +255,16 @@ func (p *parser) branches(what string, branch func(name string, other bool) func
 
 // whole describes members that a block lacks.
 func (p *parser) whole(n *yaml.Node, b *engine.Block) {
-	lacks := map[string]string{engine.BlockEach: "steps", engine.BlockIf: "then", engine.BlockSwitch: "cases"}[b.Kind]
-	if lacks != "" && member(n, lacks) == nil {
-		p.At(n, "the step %s must have %s", b.Kind, lacks)
+	form, _ := engine.BlockOf(b.Kind)
+	if lacks := form.Maps; form.Value {
+		if lacks == "" {
+			lacks = form.Lists[0]
+		}
+		if member(n, lacks) == nil {
+			p.At(n, "the step %s must have %s", b.Kind, lacks)
+		}
 	}
-	if b.Value == "" && lacks != "" {
+	if b.Value == "" && form.Value {
 		p.At(n, "the step %s must have an expression", b.Kind)
 	}
 	if b.Kind == engine.BlockEach && (b.Item == "" || b.Item == "ChainParameters") {

@@ -41,6 +41,34 @@ const (
 	BlockWait     = "wait"
 )
 
+// BlockForm is how a kind of block is written, and what is said about it.
+type BlockForm struct {
+	Kind, Label, Doc string
+	Value            bool     // the key of the kind holds an expression, which must be given
+	Lists            []string // the keys with lists of steps; the first of them must be given unless there are Maps
+	Maps             string   // the key with lists of steps by name
+	Keys             []string // other keys
+}
+
+// Blocks are the kinds of blocks. The parser of chains, their editor and the search for steps read this table.
+var Blocks = []BlockForm{
+	{Kind: BlockIf, Label: "If, else", Doc: "Runs one list of steps if a condition is true, and another one if it is not.", Value: true, Lists: []string{"then", "else"}},
+	{Kind: BlockSwitch, Label: "Switch", Doc: "Compares a value with those of cases, and runs the steps of the one that it equals.", Value: true, Maps: "cases", Lists: []string{"default"}},
+	{Kind: BlockEach, Label: "For each", Doc: "Loops over a list: repeats its steps for every item.", Value: true, Lists: []string{"steps"}, Keys: []string{"item", "batch", "most"}},
+	{Kind: BlockParallel, Label: "Parallel", Doc: "Runs branches at the same time, each with the same input.", Maps: BlockParallel},
+	{Kind: BlockWait, Label: "Wait", Doc: "Pauses the chain for a time, or until an event occurs or a task ends."},
+	{Kind: BlockReturn, Label: "Return", Doc: "Ends the chain with a value."},
+}
+
+// BlockOf is the form of a kind of block; ok is false if there is none.
+func BlockOf(kind string) (form BlockForm, ok bool) {
+	i := slices.IndexFunc(Blocks, func(b BlockForm) bool { return b.Kind == kind })
+	if i < 0 {
+		return BlockForm{}, false
+	}
+	return Blocks[i], true
+}
+
 // Bounds of each and of retry.
 const (
 	DefaultItems = 1000

@@ -63,6 +63,9 @@ type PlanOptions struct {
 	// behind one that returns nothing. nil: a text that was accepted before is only resolved again.
 	Types *schema.Registry
 	Vars  []string // variables that callers set
+
+	// InScope is told which variables the expressions of each step may read; nil: nobody asks.
+	InScope func(s *Step, vars []string)
 }
 
 // Plan is a list of steps whose names, parameters and types have been resolved.
@@ -170,6 +173,9 @@ func (b *planner) steps(steps []Step) []step {
 	out := make([]step, 0, len(steps))
 	for i := range steps {
 		b.n++
+		if b.o.InScope != nil {
+			b.o.InScope(&steps[i], slices.Sorted(maps.Keys(b.scope.names)))
+		}
 		out = append(out, b.step(steps[i], b.n))
 	}
 	return out

@@ -23,6 +23,21 @@ var offeredNames = []string{
 	"NodeVariables", "WorkflowVariables",
 }
 
+// Offered are what every expression may read, with the functions and properties of what is offered.
+func Offered() []string {
+	out := slices.Clone(offeredNames)
+	for _, of := range []string{"CurrentDate", "Document"} {
+		for _, name := range methodsOf(of) {
+			out = append(out, of+"."+name)
+		}
+	}
+	for name := range expr.Fn() {
+		out = append(out, "Fn."+name)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // scope is what the expressions of a step may read.
 type scope struct {
 	names map[string]bool

@@ -80,6 +80,7 @@ var imports = map[string][]string{
 	"engine/slots":                   {},
 	"engine/template":                {"engine/expr", "storage/declare"},
 	"engine/egress":                  {"storage/trace"},
+	"engine/patch":                   {"storage/declare"},
 	"engine/pdf":                     {"storage/blob", "engine/worker"},
 	"engine/convert":                 {"storage/blob", "storage/text", "storage/work", "engine/markdown"},
 	"engine/worker":                  {},
@@ -107,7 +108,7 @@ var imports = map[string][]string{
 	"decks/style":                    {},
 	"decks/team":                     {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field", "decks/listing"},
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages in the same way
-	"chains":                         {"engine", "engine/library", "storage/schema"},
+	"chains":                         {"engine", "engine/find", "engine/library", "engine/patch", "storage/schema"},
 	"scripts":                        {"engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
 	"rest":                           {"engine", "storage/jsontext", "engine/entity", "engine/hook", "engine/lines", "rest/web", "storage/credential", "storage/signin"},
 	"rest/automation":                {"engine", "engine/hook", "rest"},

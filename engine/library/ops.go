@@ -50,8 +50,13 @@ type checkParams struct {
 }
 
 func (p checkParams) run(k *Kind, c *engine.Ctx) ([]Problem, error) {
-	file := fileName(k, p.Name)
-	name, problems, err := k.check(c, file, p.Source)
+	return k.Problems(c, p.Name, p.Source)
+}
+
+// Problems are all that is wrong with a text; name is the file that messages name, "" if there is none.
+func (k *Kind) Problems(c *engine.Ctx, name, source string) ([]Problem, error) {
+	file := fileName(k, name)
+	name, problems, err := k.check(c, file, source)
 	if err != nil || len(problems) > 0 {
 		return problems, err
 	}

@@ -20,7 +20,7 @@ import (
 
 // Bounds of a text in YAML or JSON.
 const (
-	maxSource = 256 << 10 // bytes
+	MaxSource = 256 << 10 // bytes
 	maxDepth  = 32        // of values
 )
 
@@ -34,8 +34,8 @@ type Parser struct {
 
 // Root returns the one document of a text, nil if it cannot be read; what names what the text declares.
 func (p *Parser) Root(src []byte, what string) *yaml.Node {
-	if len(src) > maxSource {
-		p.Add(1, 1, "the text is longer than %d bytes", maxSource)
+	if len(src) > MaxSource {
+		p.Add(1, 1, "the text is longer than %d bytes", MaxSource)
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))

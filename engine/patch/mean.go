@@ -1,0 +1,265 @@
+package patch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"catena/storage/fault"
+)
+
+// settle checks an edit and gives it its final paths: the last member of a map is removed with the map, and what is set or
+// inserted below something that does not exist is set as a whole.
+func (t *text) settle(e Edit) (Edit, error) {
+	switch e.Action {
+	case Set, Insert:
+		return t.settleValue(e)
+	case Remove:
+		p, err := t.existing(e.Path)
+		for err == nil && len(p.in) > 1 {
+			f, up := p.last(), p.in[len(p.in)-2]
+			if f.n.Kind != yaml.MappingNode || len(f.n.Content) > 2 || up.n.Kind != yaml.MappingNode {
+				break
+			}
+			e.Path = e.Path[:strings.LastIndexByte(e.Path, '/')]
+			p, _ = p.up()
+		}
+		return e, err
+	case Move:
+		if e.To == e.Path || strings.HasPrefix(e.To, e.Path+"/") {
+			return e, fault.Invalid.Errorf("to %.100q: a step cannot move into itself", e.To).In("to")
+		}
+		fallthrough
+	case Duplicate, Rename:
+		p, err := t.existing(e.Path)
+		if err == nil && e.Action == Move && p.last().n.Kind != yaml.SequenceNode {
+			err = fault.Invalid.Errorf("path %.100q: only items of lists can be moved", e.Path).In("path")
+		}
+		if err == nil && e.Action == Rename && p.last().n.Kind != yaml.MappingNode {
+			err = fault.Invalid.Errorf("path %.100q: only members of maps have names", e.Path).In("path")
+		}
+		return e, err
+	}
+	return e, fault.Invalid.Errorf("action %.40q: must be %s", e.Action, strings.Join(Actions, ", ")).In("action")
+}
+
+// settleValue settles what is set or inserted.
+func (t *text) settleValue(e Edit) (Edit, error) {
+	value, ok := e.Value.(*yaml.Node)
+	if !ok {
+		value = &yaml.Node{}
+		if err := value.Encode(e.Value); err != nil {
+			return e, fault.Invalid.Errorf("value: %s", err).In("value")
+		}
+		order(value, e.Order, 0)
+	}
+	e.Value = value
+	p, rest, err := t.find(e.Path)
+	if err != nil {
+		return e, err
+	}
+	n := t.root
+	if len(p.in) > 0 {
+		n = p.value()
+	}
+	// An empty value that stands where a map or a list is needed counts as none.
+	hollow := n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" || n.Kind == yaml.SequenceNode && len(n.Content) == 0
+	if hollow && len(rest) > 0 && len(p.in) > 0 {
+		rest = append([]string{name(p)}, rest...)
+		p, _ = p.up()
+		n = t.root
+		if len(p.in) > 0 {
+			n = p.value()
+		}
+	}
+	for len(rest) > 1 {
+		value = wrapped(rest[len(rest)-1], value)
+		rest = rest[:len(rest)-1]
+		e.Action, e.Value = Set, value
+		e.Path = e.Path[:strings.LastIndexByte(e.Path, '/')]
+	}
+	switch {
+	case e.Action == Insert && len(rest) == 1 && (n.Kind != yaml.SequenceNode || rest[0] != strconv.Itoa(len(n.Content))),
+		e.Action == Insert && len(rest) == 0 && len(p.in) > 0 && p.last().n.Kind != yaml.SequenceNode,
+		e.Action == Set && len(rest) == 1 && n.Kind != yaml.MappingNode, len(rest) == 0 && len(p.in) == 0:
+		return e, fault.Invalid.Errorf("path %.100q: there is nothing to %s it in", e.Path, e.Action).In("path")
+	}
+	return e, nil
+}
+
+// name is the last part of the pointer of a place.
+func name(p place) string {
+	f := p.last()
+	if f.n.Kind == yaml.MappingNode {
+		return f.n.Content[f.i-1].Value
+	}
+	return strconv.Itoa(f.i)
+}
+
+// wrapped is a value in the container that a part of a pointer means: a list for 0, else a map.
+func wrapped(part string, v *yaml.Node) *yaml.Node {
+	if part == "0" {
+		return &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}}
+	}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{keyNode(part), v}}
+}
+
+func keyNode(name string) *yaml.Node {
+	k := &yaml.Node{}
+	k.SetString(name)
+	return k
+}
+
+// order sorts the members of maps, which plain values have in none.
+func order(n *yaml.Node, keys []string, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	if n.Kind == yaml.MappingNode {
+		pairs := slices.Collect(slices.Chunk(n.Content, 2))
+		slices.SortStableFunc(pairs, func(a, b []*yaml.Node) int { return rank(keys, a[0].Value) - rank(keys, b[0].Value) })
+		n.Content = slices.Concat(pairs...)
+	}
+	for _, c := range n.Content {
+		order(c, keys, depth+1)
+	}
+}
+
+// rank is the place of a key in an order; those that are not in it come last.
+func rank(keys []string, key string) int {
+	if i := slices.Index(keys, key); i >= 0 {
+		return i
+	}
+	return len(keys)
+}
+
+// mean makes the change in the tree. What it makes is what the changed text has to mean.
+func (t *text) mean(e Edit) error {
+	p, rest, err := t.find(e.Path)
+	if err != nil {
+		return err
+	}
+	value, _ := e.Value.(*yaml.Node)
+	switch e.Action {
+	case Set:
+		if len(rest) == 0 {
+			f := p.last()
+			f.n.Content[f.i] = value
+			return nil
+		}
+		n := t.root
+		if len(p.in) > 0 {
+			n = p.value()
+		}
+		n.Content = append(n.Content, keyNode(rest[0]), value)
+	case Remove:
+		p.remove()
+	case Insert:
+		if len(rest) == 1 {
+			n := p.value()
+			n.Content = append(n.Content, value)
+		} else {
+			f := p.last()
+			f.n.Content = slices.Insert(f.n.Content, f.i, value)
+		}
+	case Move:
+		moved := p.value()
+		to, err := e.shifted()
+		if err != nil {
+			return err
+		}
+		p.remove()
+		return t.then(Edit{Action: Insert, Path: to, Value: moved})
+	case Duplicate:
+		f := p.last()
+		if f.n.Kind == yaml.SequenceNode {
+			f.n.Content = slices.Insert(f.n.Content, f.i, f.n.Content[f.i])
+			return nil
+		}
+		_, rest, err := t.find(e.To)
+		if err == nil && len(rest) == 0 {
+			err = fault.Exists.Errorf("to %.100q: already exists", e.To).In("to")
+		}
+		if err != nil {
+			return err
+		}
+		return t.then(Edit{Action: Set, Path: e.To, Value: p.value()})
+	case Rename:
+		f := p.last()
+		parts, err := Split(e.To)
+		if err != nil || len(parts) == 0 {
+			return fault.Invalid.Errorf("to %.100q: must name the member", e.To).In("to")
+		}
+		if name := parts[len(parts)-1]; index(f.n, name) >= 0 {
+			return fault.Exists.Errorf("to %.100q: already exists", e.To).In("to")
+		}
+		f.n.Content[f.i-1] = keyNode(parts[len(parts)-1])
+	}
+	return nil
+}
+
+// then makes a second change in the tree.
+func (t *text) then(e Edit) error {
+	e, err := t.settleValue(e)
+	if err != nil {
+		return err
+	}
+	return t.mean(e)
+}
+
+func (p place) remove() {
+	f := p.last()
+	if f.n.Kind == yaml.MappingNode {
+		f.n.Content = slices.Delete(f.n.Content, f.i-1, f.i+1)
+		return
+	}
+	f.n.Content = slices.Delete(f.n.Content, f.i, f.i+1)
+}
+
+// shifted is where a moved item goes once it has been taken out from where it was.
+func (e Edit) shifted() (string, error) {
+	from, err := Split(e.Path)
+	if err != nil {
+		return "", err
+	}
+	to, err := Split(e.To)
+	if err != nil {
+		return "", err
+	}
+	last := len(from) - 1
+	if len(to) > last && slices.Equal(from[:last], to[:last]) {
+		was, _ := strconv.Atoi(from[last])
+		if at, err := strconv.Atoi(to[last]); err == nil && at > was {
+			to[last] = strconv.Itoa(at - 1)
+		}
+	}
+	return Join("", to...), nil
+}
+
+// same reports whether two trees mean the same. The order of members has no meaning.
+func same(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || len(a.Content) != len(b.Content) {
+		return false
+	}
+	if a.Kind == yaml.ScalarNode || a.Kind == yaml.AliasNode {
+		return a.ShortTag() == b.ShortTag() && a.Value == b.Value
+	}
+	for i, v := range a.Content {
+		if a.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			at := index(b, a.Content[i-1].Value)
+			if at < 0 || !same(v, b.Content[at]) {
+				return false
+			}
+			continue
+		}
+		if !same(v, b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
