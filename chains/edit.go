@@ -114,24 +114,9 @@ func (p findParams) run(ch *Chains, c *engine.Ctx) ([]Found, error) {
 		if err := c.Err(); err != nil {
 			return nil, err
 		}
-		step := map[string]any{"op": doc.ID}
-		if params := required(doc); len(params) > 0 {
-			step["params"] = params
-		}
-		out = append(out, Found{"operation", doc.ID, doc.Label, doc.Description, doc.Signature, doc.Category == "Chain", step})
+		out = append(out, Found{"operation", doc.ID, doc.Label, doc.Description, doc.Signature, doc.Category == "Chain", map[string]any{"op": doc.ID}})
 	}
 	return out[:min(len(out), p.Limit)], nil
-}
-
-// required are the parameters that must be given, still empty.
-func required(doc engine.OpDoc) map[string]any {
-	out := map[string]any{}
-	for _, p := range doc.Params {
-		if p.Required {
-			out[p.Name] = ""
-		}
-	}
-	return out
 }
 
 // blocksFor are the kinds of blocks that a query means: those that have all of its words.

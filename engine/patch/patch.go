@@ -3,7 +3,7 @@
 // those of JSON Patch with the ones that editors of lists need besides.
 //
 // The parser of YAML says where values begin, but not where they end, and encoding its tree again would write the whole
-// text anew. So an edit finds the bytes of the value in the text and replaces only those. Because YAML can be written in
+// text again. So an edit finds the bytes of the value in the text and replaces only those. Because YAML can be written in
 // ways that this cannot follow, the new text is read again and compared with what the edit means: an edit either does
 // exactly that, or is refused.
 package patch
