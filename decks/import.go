@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"catena/decks/asset"
 	"catena/decks/convert"
 	"catena/decks/deck"
 	"catena/decks/field"
@@ -18,7 +19,8 @@ var importDeck = engine.Op{
 	Name: "Deck.Import", Label: "Import Deck", Category: deck.Category,
 	Doc: "Creates a deck from a presentation and returns it with all its fields: a reveal.js page, Markdown with slides " +
 		"separated by --- and -- (as in reveal.js, Marp and Slidev), or JSON that defines slides by blocks. The presentation is the " +
-		"input or a parameter. Active content is removed from the HTML and reported.",
+		"input or a parameter. Active content is removed from the HTML and reported in meta.sanitized, and up to 100 pictures on other servers in " +
+		"meta.remote; with copy, those that can be fetched become files of the deck.",
 	Callers: engine.Anyone,
 	Run:     engine.Overload(engine.On(importParams.void), engine.On(importParams.blob)),
 }
@@ -28,6 +30,7 @@ type importParams struct {
 	Format     string `json:"format,omitzero" enum:"html,markdown,define" doc:"Format of the presentation; detected by default."`
 	Title      string `json:"title,omitzero" doc:"Title of the deck; by default the presentation's own."`
 	Visibility string `json:"visibility" default:"self" enum:"all,self,team" doc:"Who may see the deck."`
+	Assets     string `json:"assets" default:"keep" enum:"copy,keep" doc:"Whether pictures on other servers keep their addresses, or are copied to the deck's files soon after."`
 	deck.View
 }
 
@@ -63,7 +66,40 @@ func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, err
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	return createOf(c, in, p.View, appearance(d))
+	out, err := createOf(c, in, p.View, appearance(d))
+	if err != nil {
+		return nil, err
+	}
+	return out, p.remote(c, out)
+}
+
+// remote reports the pictures that the deck shows from other servers, and has them copied if that was asked for.
+func (p importParams) remote(c *engine.Ctx, out map[string]any) error {
+	data, _ := out["data"].(map[string]any)
+	number, _ := data["id"].(int64)
+	d, err := deck.Find(c, number, false)
+	if err != nil {
+		return err
+	}
+	source, err := deck.Source(c.Tx, d)
+	if err != nil {
+		return err
+	}
+	remote := asset.Remote(source)
+	if len(remote) == 0 {
+		return nil
+	}
+	meta, _ := out["meta"].(map[string]any)
+	if meta == nil {
+		meta = map[string]any{}
+		out["meta"] = meta
+	}
+	meta["remote"] = engine.List(remote)
+	if p.Assets != "copy" {
+		return nil
+	}
+	meta["assets"] = "copying"
+	return asset.Ask(c.Tx, d)
 }
 
 func oneLine(s string) string {

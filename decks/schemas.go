@@ -95,7 +95,7 @@ func inputField(f *field.Field) map[string]any {
 var moreSchemas = map[string][2]string{
 	"Delivery":      {"id webhook type state created_at:moment tries:integer body", "finished_at:moment status:integer failure"},
 	"File":          {"deck_id:integer number:integer name address type size:integer added_at:moment", ""},
-	"ImportInput":   {"source", "format title visibility"},
+	"ImportInput":   {"source", "format title visibility assets"},
 	"MemberInput":   {"", "role"},
 	"Notice":        {"id:integer event deck_id:integer share_link_id:integer title name created_at:moment", ""},
 	"ShareView":     {"viewed_at:moment user_agent referrer", ""},

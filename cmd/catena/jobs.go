@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"catena/decks/asset"
 	"catena/decks/export"
 	"catena/decks/render"
 	"catena/engine/delivery"
@@ -51,6 +52,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 	maps.Copy(all, opsoutside.Jobs(b.repo, opsoutside.Config{Client: a.outside.Client, Blobs: func(f storage.Blob) *storage.Blob { return a.blobs.Load(f) }}))
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
+	maps.Copy(all, (&asset.Copier{Repo: b.repo, Client: a.outside.Client, Log: a.log}).Jobs())
 	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())
 	return all
 }

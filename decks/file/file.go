@@ -21,9 +21,11 @@ import (
 	"catena/storage/hold"
 )
 
+// MaxSize is how many bytes a file has at most.
+const MaxSize = 10 << 20
+
 const (
 	table    = "deck-files" // deck's id "/" number: File
-	maxSize  = 10 << 20     // bytes of a file
 	maxFiles = 500          // of a deck
 	maxAll   = 200 << 20    // bytes of all files of a deck
 )
@@ -108,10 +110,10 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 
 // kind is the type of a picture; it has to be what it says.
 func kind(b *storage.Blob) (string, error) {
-	if b.Size > maxSize {
-		return "", fault.Limit.Errorf("file %.100q: %d bytes, limit %d", b.Name, b.Size, maxSize).WithCode(fault.CodeTooLarge)
+	if b.Size > MaxSize {
+		return "", fault.Limit.Errorf("file %.100q: %d bytes, limit %d", b.Name, b.Size, MaxSize).WithCode(fault.CodeTooLarge)
 	}
-	data, err := b.Bytes(maxSize)
+	data, err := b.Bytes(MaxSize)
 	if err != nil {
 		return "", err
 	}

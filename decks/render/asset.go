@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	decks "catena/decks/html"
 )
 
 // extensions are what files of the types that decks hold are called.
@@ -15,16 +17,6 @@ var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/avif": ".avif", "image/bmp": ".bmp",
 	"image/x-icon": ".ico", "image/svg+xml": ".svg", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/wav": ".wav",
 	"video/mp4": ".mp4", "video/webm": ".webm", "video/ogg": ".ogv",
-}
-
-// loading are the attributes by which a page loads something.
-var loading = map[string]bool{
-	"src": true, "data-src": true, "poster": true, "data-background": true, "data-background-image": true, "data-background-video": true,
-}
-
-// loads reports whether an attribute of an element has a browser load something.
-func loads(element string, a html.Attribute) bool {
-	return loading[a.Key] || element == "image" && (a.Key == "href" || a.Key == "xlink:href")
 }
 
 const minAsset = 256 // bytes of an address worth a file
@@ -79,9 +71,9 @@ func (a *assets) css(text string) string {
 
 // html returns the deck's HTML with files instead of what it holds, and what is kept here.
 func (a *assets) html() string {
-	return rewrite(a.deck.HTML, a.css, func(element string, at html.Attribute) (string, bool) {
+	return decks.Rewrite(a.deck.HTML, a.css, func(element string, at html.Attribute) (string, bool) {
 		switch {
-		case loads(element, at):
+		case decks.Loads(element, at):
 			return a.file(at.Val)
 		case at.Key == "style" && strings.Contains(at.Val, "("):
 			text := a.css(at.Val)
@@ -89,44 +81,6 @@ func (a *assets) html() string {
 		}
 		return "", false
 	})
-}
-
-// rewrite copies HTML and changes values of attributes and style sheets; what has no changes
-// keeps its bytes.
-func rewrite(src string, sheet func(string) string, change func(element string, a html.Attribute) (string, bool)) string {
-	z := html.NewTokenizer(strings.NewReader(src))
-	var out strings.Builder
-	out.Grow(len(src))
-	style := false // within a style sheet
-	for {
-		kind := z.Next()
-		raw := z.Raw()
-		if kind == html.TextToken && style {
-			out.WriteString(sheet(string(raw)))
-			continue
-		}
-		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-			out.Write(raw)
-			if kind == html.ErrorToken {
-				return out.String()
-			}
-			style = false
-			continue
-		}
-		before := string(raw)
-		t := z.Token()
-		style = t.Data == "style" && kind == html.StartTagToken
-		changed := false
-		for i, a := range t.Attr {
-			if v, ok := change(t.Data, a); ok {
-				t.Attr[i].Val, changed = v, true
-			}
-		}
-		if changed {
-			before = t.String()
-		}
-		out.WriteString(before)
-	}
 }
 
 // packed reports whether a file is compressed already.

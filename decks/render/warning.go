@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	decks "catena/decks/html"
 	"catena/storage/fault"
 
 	"golang.org/x/net/html"
@@ -28,7 +29,7 @@ func (d *Deck) Warnings() []string {
 		for _, a := range t.Attr {
 			address := strings.TrimSpace(a.Val)
 			err, asked := d.asked[address]
-			if !loads(t.Data, a) && a.Key != "data-background-iframe" && a.Key != "data-markdown" || asked && err == nil {
+			if !decks.Loads(t.Data, a) && a.Key != "data-background-iframe" && a.Key != "data-markdown" || asked && err == nil {
 				continue
 			}
 			if host := hostOf(address); host != "" {
