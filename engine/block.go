@@ -256,6 +256,9 @@ func (bl *block) run(c *Ctx, st *step, in any) (out any, err error) {
 		return nil, st.failed(StageRun, err)
 	}
 	t := c.step(st.d, in, nil, nil)
+	if t != nil {
+		t.Line = st.Line
+	}
 	switch {
 	case bl.pauses():
 		out, err = bl.pause(c, st, in)

@@ -52,6 +52,7 @@ type core struct {
 	traces    *TraceStore
 	live      *live
 	failures  failures
+	recorder  recorder
 	counters  counters
 	pdf       *pdf.Tool
 	uploads   Uploads
@@ -78,6 +79,7 @@ func New(c Config) *Engine {
 	}
 	e.traces = newTraceStore(e.limits, e.now)
 	e.live = newLive()
+	e.recorder.some = make(chan struct{}, 1)
 	e.computing = slots.New(slots.Limits(e.limits.Computations))
 	e.set.Store(c.Set)
 	return e

@@ -10,18 +10,8 @@ import (
 	"time"
 
 	"catena/storage"
-	"catena/storage/failure"
 	"catena/storage/fault"
-)
-
-// Names of what is kept of failed runs, for packages that know storage by the engine alone.
-type (
-	// FailedRun is a call that failed.
-	FailedRun = failure.Run
-	// FailedDetails are what lists do not show of it.
-	FailedDetails = failure.Details
-	// FailedFilter chooses failed runs.
-	FailedFilter = failure.Filter
+	"catena/storage/history"
 )
 
 // Asked is what a caller sent besides RawParams, as it came.
@@ -34,14 +24,18 @@ type Asked struct {
 // failures bounds how often failed runs are written.
 type failures struct {
 	writing sync.Mutex // one after the other: each looks at what is there
+	rate
+}
 
+// rate bounds what is kept of an owner in a minute.
+type rate struct {
 	mu     sync.Mutex
 	minute time.Time
 	counts map[string]int // of this minute, by owner
 }
 
 // admit reports whether one more of an owner is to be kept.
-func (f *failures) admit(owner string, most int, now time.Time) bool {
+func (f *rate) admit(owner string, most int, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.counts == nil || now.Sub(f.minute) >= time.Minute {
@@ -68,18 +62,15 @@ func (e *Engine) keepFailure(r *running, err error) {
 	if !e.failures.admit(owner.Identity(), e.limits.FailedRate, time.Now()) {
 		return
 	}
-	f := FailedRun{
-		ID: e.live.id(r), Owned: owner, Repository: e.repo.Name(), Op: r.def.Name, Version: r.def.Version, EntryPoint: call.EntryPoint.String(), Request: call.RequestID, Remote: call.Remote,
-		Repeats: call.Asked.Repeats, Start: r.began.UTC(), Duration: time.Since(r.began), Internal: fault.Is(err, fault.Internal),
-		Code: fault.Word(err), Error: r.shown(err.Error(), maxFailureError), Expires: e.now().Add(e.limits.KeepFailed).UTC(),
-	}
-	d := r.details()
+	f := r.ended()
+	f.Internal, f.Code, f.Error, f.Expires = fault.Is(err, fault.Internal), fault.Word(err), r.shown(err.Error(), maxFailureError), e.now().Add(e.limits.KeepFailed).UTC()
+	d := r.asking().details(r.res.Trace, e.limits.FailedSize)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.end.Context), keepTime)
 	defer cancel()
 	e.failures.writing.Lock()
 	defer e.failures.writing.Unlock()
 	err = e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error {
-		return failure.Keep(tx, f, d, failure.Limits{All: e.limits.Failed, User: e.limits.UserFailed})
+		return history.KeepFailed(tx, f, d, history.Limits{All: e.limits.Failed, User: e.limits.UserFailed})
 	})
 	if err != nil {
 		e.log.Warn("a failed run is not kept", "run", f.ID, "operation", f.Op, "error", err)
@@ -90,40 +81,6 @@ func (e *Engine) keepFailure(r *running, err error) {
 func namesNothing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Stage == StageInput && fault.Is(err, fault.NotFound)
-}
-
-// details are what was asked, without secrets, files and what is too large.
-func (r *running) details() FailedDetails {
-	var out FailedDetails
-	most, asked := r.e.limits.FailedSize, r.args.Asked
-	keep := func(name string, d *Def, raw json.RawMessage) json.RawMessage {
-		if len(raw) == 0 {
-			return nil
-		}
-		if len(raw) > most {
-			out.Left = append(out.Left, name)
-			return nil
-		}
-		kept, left := r.set.withoutSecrets(d, raw, name)
-		out.Left = append(out.Left, left...)
-		return kept
-	}
-	out.Input, out.Params, out.Context = keep("input", nil, asked.Input), keep("params", r.def, r.args.RawParams), keep("context", nil, asked.Context)
-	if len(asked.Input) == 0 {
-		found, ok := reference(r.res.Input)
-		if !ok {
-			out.Left = append(out.Left, "input")
-		}
-		out.Input = keep("input", nil, found)
-	}
-	if t := r.res.Trace; t != nil {
-		if out.Trace, _ = json.Marshal(t); len(out.Trace) > most {
-			short := *t
-			short.Steps = nil
-			out.Trace, _ = json.Marshal(&short)
-		}
-	}
-	return out
 }
 
 // reference is an input that was found as it is named in JSON; ok is false for files, and what has no name.
@@ -140,6 +97,10 @@ func reference(in any) (raw json.RawMessage, ok bool) {
 			ids[i] = d.ID()
 		}
 		name = "docs:" + strings.Join(ids, ",")
+	case string:
+		name = in
+	case storage.Ref:
+		name = string(in)
 	default:
 		return nil, false
 	}
@@ -165,25 +126,6 @@ func (s *Set) withoutSecrets(d *Def, raw json.RawMessage, at string) (json.RawMe
 		return nil, []string{at}
 	}
 	return out, left
-}
-
-// FailedRuns lists the failed runs that are kept, of all repositories, newest first: all of them for administrators, their own for
-// others. More says that there are older ones.
-func (e *Engine) FailedRuns(ctx context.Context, as *Principal, f FailedFilter) (out []FailedRun, more bool, err error) {
-	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
-		out, more, err = failure.List(tx, f)
-		return err
-	})
-	return out, more, err
-}
-
-// FailedRun returns one of them with all that is kept of it.
-func (e *Engine) FailedRun(ctx context.Context, as *Principal, id string) (f FailedRun, d FailedDetails, err error) {
-	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
-		f, d, err = failure.Get(tx, id)
-		return err
-	})
-	return f, d, err
 }
 
 // older returns the operation of a call as an older version of its text says, in a set with it. What was replaced may

@@ -26,6 +26,14 @@ type Limits struct {
 	FailedRate  int           `setting:"limit-failed-runs-minute" default:"60" doc:"failed runs of one user that are kept per minute"`
 	FailedSize  int           `setting:"limit-failed-runs-size" unit:"bytes" default:"16 KiB" doc:"size of the parameters, of the input, of the variables and of the trace that are kept of a failed run"`
 	KeepFailed  time.Duration `setting:"limit-failed-runs-time" default:"168h" doc:"time that a failed run is kept"`
+	Runs        int           `setting:"limit-runs" default:"10000" doc:"runs kept that succeeded"`
+	UserRuns    int           `setting:"limit-runs-user" default:"5000" doc:"runs of one user kept that succeeded"`
+	RunRate     int           `setting:"limit-runs-minute" default:"600" doc:"runs of one user that are recorded per minute"`
+	RunSize     int           `setting:"limit-runs-size" unit:"bytes" default:"16 KiB" doc:"size of the parameters, of the input, of the variables and of the steps that are kept of a run"`
+	KeepRuns    time.Duration `setting:"limit-runs-time" default:"168h" doc:"time that a run is kept"`
+	RunQueue    int           `setting:"limit-runs-queue" default:"1000" doc:"runs that wait to be recorded; more are not recorded"`
+	RunSample   int           `setting:"limit-runs-sample" default:"1" unlimited:"true" doc:"one of so many successful runs of chains, scripts, schedules and listeners, and of runs in the background, is recorded; negative means none"`
+	CallSample  int           `setting:"limit-runs-sample-calls" default:"-1" unlimited:"true" doc:"one of so many other successful calls of operations is recorded; negative means none"`
 	Template    template.Limits
 
 	Computations ComputationLimits

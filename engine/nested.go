@@ -112,9 +112,11 @@ func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx 
 	if effect == Reads {
 		begin = e.repo.View
 	}
+	r.recording = r.records()
 	err := begin(r.whole, e.System(), func(tx *storage.Tx) error {
-		r.after, r.ops = nil, 0
+		r.after, r.ops, r.root, r.steps, r.printed = nil, 0, nil, 0, 0
 		r.settle()
+		r.beginTrace()
 		return fn(tx)
 	})
 	r.settle()
@@ -125,6 +127,8 @@ func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx 
 		return err
 	}
 	r.runAfter(ctx)
+	e.traceDone(r)
+	r.record()
 	return nil
 }
 

@@ -224,6 +224,9 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 // slow runs a step that is traced, or whose input is a list or must be converted.
 func (st *step) slow(c *Ctx, v *variant, in any) (any, error) {
 	t := c.step(st.d, in, st.Params, nil)
+	if t != nil {
+		t.Line = st.Line
+	}
 	var err error
 	if v.in != kindOf(in) {
 		if in, err = c.adapt(st.d, v, in); err != nil {
@@ -294,6 +297,7 @@ func (st *step) params(c *Ctx) (any, error) {
 		if err != nil {
 			return nil, paramError(cv.name, err)
 		}
+		c.evaluated(st.d, cv.name, v)
 		// An expression without a value counts as a parameter that was not given: defaults and lookups apply.
 		if v == nil {
 			d.set &^= 1 << cv.field
@@ -331,6 +335,7 @@ func (st *step) dynamicParams(c *Ctx) (any, error) {
 		if err != nil {
 			return nil, paramError(st.computed[i].name, err)
 		}
+		c.evaluated(st.d, st.computed[i].name, v)
 		m[st.computed[i].name] = v
 	}
 	return st.d.table.fromMap(c, m)

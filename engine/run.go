@@ -81,9 +81,12 @@ type running struct {
 	ops       int
 	root      *Trace
 	steps     int         // of the trace
+	printed   int         // bytes in it that scripts printed
 	traced    trace.Trace // what the call belongs to, once it was asked for
 	hidden    []string    // secrets that the call was given, which what is kept of it must not show
 	exit      bool
+	recording bool   // it is recorded if it goes well
+	detached  bool   // nobody waits for its end
 	attemptID string // of the attempt, once something is kept that undoes it
 	inner     *Plan
 	fn        func(c *Ctx) (any, error) // is run in place of an operation
@@ -162,6 +165,7 @@ func (r *running) perform() error {
 		}
 		defer release()
 	}
+	r.recording = r.records()
 	err := r.transact()
 	r.settle()
 	e.count(r.res.Attempts, err)
@@ -179,6 +183,7 @@ func (r *running) perform() error {
 		r.runAfter(r.end.Context)
 	}
 	e.traceDone(r)
+	r.record()
 	return nil
 }
 
@@ -272,7 +277,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	// This is a rerun after a lost race: everything that the attempt before has left is from a state that
 	// never was.
 	if r.res.Attempts > 1 {
-		r.after, r.taken, r.ops, r.root, r.steps, r.exit, r.res.Ignored = nil, nil, 0, nil, 0, false, nil
+		r.after, r.taken, r.ops, r.root, r.steps, r.printed, r.exit, r.res.Ignored = nil, nil, 0, nil, 0, 0, false, nil
 		*c = Ctx{}
 	}
 	if r.as = call.As; tx != nil {

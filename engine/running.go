@@ -196,6 +196,7 @@ func (e *Engine) Start(ctx context.Context, call Call, done func(*Result, error)
 	if err != nil {
 		return "", err
 	}
+	r.detached = true
 	r.begin(ctx)
 	id = e.live.id(r)
 	go func() {

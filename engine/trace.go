@@ -23,6 +23,7 @@ type Trace struct {
 	Line     int               `json:"line,omitempty"`
 	User     string            `json:"user,omitempty"`
 	Request  string            `json:"requestId,omitempty"`
+	Console  []string          `json:"console,omitempty"` // lines that a script printed
 	Steps    []*Trace          `json:"steps,omitempty"`
 
 	owner  storage.Owned
@@ -31,6 +32,9 @@ type Trace struct {
 }
 
 const maxSummary = 256
+
+// maxPrinted is how many bytes of what a call prints are recorded.
+const maxPrinted = 4096
 
 // WithTrace returns a context for calls that belong to the trace that a traceparent header (W3C Trace Context) names,
 // and ctx itself if it names none.
@@ -73,7 +77,7 @@ func (t *Trace) IsOf(p *Principal) bool { return t.owner.Is(p) }
 
 // beginTrace starts recording if the call, or the engine, is to be recorded.
 func (r *running) beginTrace() {
-	if !r.call.Trace && !r.e.traces.Recording() {
+	if !r.recording && !r.call.Trace && !r.e.traces.Recording() {
 		return
 	}
 	r.root = r.newTrace(time.Now())
@@ -106,6 +110,21 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 	return t
 }
 
+// evaluated records what a parameter of the step that runs is, in place of its expression.
+func (c *Ctx) evaluated(d *Def, name string, v any) {
+	if c.trace == nil || c.run == nil || c.run.steps > c.run.e.limits.TraceSteps {
+		return
+	}
+	r := c.run
+	r.hide(d, map[string]any{name: v})
+	if c.trace.Params == nil {
+		c.trace.Params = map[string]string{}
+	}
+	if c.trace.Params[name] = concealed; !d.secret(r.set, name) {
+		c.trace.Params[name] = r.summary(v)
+	}
+}
+
 // end records how an operation ended, and returns err.
 func (c *Ctx) end(t *Trace, out any, err error) error {
 	if t == nil {
@@ -122,6 +141,17 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 		c.trace = t.up
 	}
 	return err
+}
+
+// Printed adds a line that a script printed to what is recorded.
+func (c *Ctx) Printed(line string) {
+	t := c.trace
+	if t == nil || c.run == nil || c.run.printed >= maxPrinted {
+		return
+	}
+	line = c.run.shown(line, maxSummary)
+	c.run.printed += len(line)
+	t.Console = append(t.Console, line)
 }
 
 // summaries describes the parameters without their secrets.

@@ -146,7 +146,9 @@ func (e *Engine) traceDone(r *running) {
 	}
 	r.root.Duration = time.Since(r.root.Start)
 	r.res.Trace = r.root
-	e.traces.add(r.root)
+	if r.call.Trace || e.traces.Recording() {
+		e.traces.add(r.root)
+	}
 }
 
 // traceFailure keeps the trace of a call that failed; without recording it is made of the

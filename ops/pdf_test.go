@@ -24,11 +24,11 @@ func TestPasswordsOfPDFs(t *testing.T) {
 		if a := s.Do("POST", "/api/v1/automation/"+op, body); a.StatusCode < 400 {
 			t.Errorf("%s: %d %s", op, a.StatusCode, a.Text)
 		}
-		runs, _, err := s.Engine.FailedRuns(t.Context(), s.Engine.System(), engine.FailedFilter{Limit: 1})
+		runs, _, err := s.Engine.EndedRuns(t.Context(), s.Engine.System(), engine.EndedFilter{State: engine.RunFailed, Limit: 1})
 		if err != nil || len(runs) != 1 || runs[0].Op != op {
 			t.Fatalf("%s: %v, %v", op, runs, err)
 		}
-		run, details, err := s.Engine.FailedRun(t.Context(), s.Engine.System(), runs[0].ID)
+		run, details, err := s.Engine.EndedRun(t.Context(), s.Engine.System(), runs[0].ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -290,10 +290,10 @@ func AsyncEvents(x *Request) error {
 		if err != nil {
 			return Progress{}, err
 		}
-		now := asyncState{ID: run.id, Op: run.op, State: RunRuns}
+		now := asyncState{ID: run.id, Op: run.op, State: engine.RunRuns}
 		if over {
 			if now.State, now.Result = "over", x.runAddress(run); run.err != nil {
-				now.State, now.Code = RunFailed, fault.Word(run.err)
+				now.State, now.Code = engine.RunFailed, fault.Word(run.err)
 			}
 		}
 		body, err := json.Marshal(now)
@@ -350,9 +350,3 @@ func AsyncAbort(x *Request) error {
 	x.Server.runs.remove(run.id)
 	return x.NoContent()
 }
-
-// The states of a run.
-const (
-	RunRuns   = "running"
-	RunFailed = "failed"
-)

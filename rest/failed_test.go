@@ -13,8 +13,8 @@ import (
 	"catena/engine"
 	"catena/rest/resttest"
 	"catena/storage"
-	"catena/storage/failure"
 	"catena/storage/fault"
+	"catena/storage/history"
 )
 
 // failing starts a server with an operation that fails while broken is set.
@@ -227,7 +227,7 @@ func TestFailedRunBounds(t *testing.T) {
 		t.Errorf("one more of bob's in a minute than are kept: %v after %v", got, before)
 	}
 	sweep := func() int {
-		if err := failure.Sweep(t.Context(), s.Repo); err != nil {
+		if err := history.Sweep(t.Context(), s.Repo, history.Limits{All: 1000, User: 1000}); err != nil {
 			t.Fatal(err)
 		}
 		return len(failed(t, s, ""))

@@ -140,6 +140,7 @@ func (h *engineHost) now() time.Time { return h.c.Now }
 func (h *engineHost) traced() bool { return h.c.Traced() }
 
 func (h *engineHost) log(level, text string) {
+	h.c.Printed(level + ": " + text)
 	log := h.c.Log
 	if log == nil {
 		log = h.r.log

@@ -58,7 +58,7 @@ func (g *global) compact(ctx context.Context) (store, blobs room, err error) {
 		return store, blobs, err
 	}
 	for _, b := range a.branches {
-		err = errors.Join(err, b.sweep(ctx))
+		err = errors.Join(err, a.sweepBranch(ctx, b))
 	}
 	if err == nil {
 		err = a.db.Compact(ctx)

@@ -26,8 +26,8 @@ import (
 	opsoutside "catena/ops/outside"
 	"catena/storage"
 	"catena/storage/credential"
-	"catena/storage/failure"
 	"catena/storage/grant"
+	"catena/storage/history"
 	"catena/storage/outbox"
 	"catena/storage/uisession"
 	"catena/storage/upload"
@@ -161,9 +161,11 @@ func outdated(path string, now time.Time) (made time.Time, old bool) {
 	return made, made.Year() >= first && now.Sub(made) > browserAge
 }
 
-// sweep removes what nobody needs any longer.
-func (b branch) sweep(ctx context.Context) error {
-	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
+// sweepBranch removes what nobody needs any longer of one repository.
+func (a *app) sweepBranch(ctx context.Context, b branch) error {
+	l := a.engine.Limits()
+	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), history.Sweep(ctx, b.repo, history.Limits{All: l.Runs, User: l.UserRuns}),
+		uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
 }
 
 // When sweep works: soon after the start, because it writes new indexes too, and then every few minutes.
@@ -183,7 +185,7 @@ func (a *app) sweep(ctx context.Context) error {
 		case <-t.C:
 			t.Reset(sweepEvery)
 			for _, b := range a.branches {
-				if err := b.sweep(ctx); err != nil && ctx.Err() == nil {
+				if err := a.sweepBranch(ctx, b); err != nil && ctx.Err() == nil {
 					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
 				}
 			}

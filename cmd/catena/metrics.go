@@ -91,12 +91,13 @@ var (
 	descWrong    = prometheus.NewDesc("catena_sign_in_failures_total", "Wrong passwords, of users, of clients of OAuth 2 and of links.", nil, nil)
 	descRefused  = prometheus.NewDesc("catena_sign_in_refused_total", "Passwords that were not checked, because too many before were wrong.", nil, nil)
 	descWorkers  = prometheus.NewDesc("catena_script_workers", "Processes of scripts by state: busy, idle, spare.", []string{"state"}, nil)
+	descRuns     = prometheus.NewDesc("catena_runs_recorded_total", "Successful runs by what became of their records: written, dropped because too many waited, limited because their user made too many within a minute.", []string{"result"}, nil)
 	descCallers  = prometheus.NewDesc("catena_script_callers_waiting", "Callers that wait for a process of scripts.", nil, nil)
 )
 
 // Describe lists the figures.
 func (s *sampler) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWrong, descRefused, descWorkers, descCallers} {
+	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWrong, descRefused, descWorkers, descCallers, descRuns} {
 		to <- d
 	}
 }
@@ -120,6 +121,10 @@ func (s *sampler) Collect(to chan<- prometheus.Metric) {
 		gauge(descDisk, float64(space.Whole))
 	case !errors.Is(err, errors.ErrUnsupported):
 		to <- prometheus.NewInvalidMetric(descDiskFree, err)
+	}
+	counts := s.engine.RunCounts()
+	for result, n := range map[string]int64{"written": counts.Written, "dropped": counts.Dropped, "limited": counts.Beyond} {
+		to <- prometheus.MustNewConstMetric(descRuns, prometheus.CounterValue, float64(n), result)
 	}
 	for _, b := range s.branches {
 		backlog, err := outbox.Count(ctx, b.repo)

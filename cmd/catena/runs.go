@@ -40,19 +40,23 @@ func runsCmd(g *global) *cobra.Command {
 func runsList(g *global) *cobra.Command {
 	var q struct {
 		operation, user, request, code, since, before string
-		failed                                        bool
+		failed, done                                  bool
 		limit                                         int
 	}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List running calls, oldest first, or failed ones, newest first", Args: cobra.NoArgs,
+		Use: "list", Short: "List running calls, oldest first, or those that have ended, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			query := url.Values{"operation": {q.operation}, "user": {q.user}, "requestId": {q.request}}
-			if q.failed {
+			if q.failed || q.done {
 				since, err := sinceWhen(q.since, time.Now())
 				if err != nil {
 					return err
 				}
-				query["state"], query["code"], query["before"], query["since"] = []string{"failed"}, []string{q.code}, []string{q.before}, []string{since}
+				state := "failed"
+				if q.done {
+					state = "done"
+				}
+				query["state"], query["code"], query["before"], query["since"] = []string{state}, []string{q.code}, []string{q.before}, []string{since}
 				query.Set("limit", strconv.Itoa(q.limit))
 			}
 			return g.answered(cmd, http.MethodGet, runsAt+"?"+query.Encode(), listRuns)
@@ -60,13 +64,15 @@ func runsList(g *global) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&q.failed, "failed", false, "list failed calls, which the server keeps for a week")
+	f.BoolVar(&q.done, "done", false, "list calls that succeeded and were recorded")
+	cmd.MarkFlagsMutuallyExclusive("failed", "done")
 	f.StringVar(&q.operation, "operation", "", "only calls of this operation or chain")
 	f.StringVar(&q.user, "user", "", "only calls of this user")
 	f.StringVar(&q.request, "request", "", "only calls of this request")
 	f.StringVar(&q.code, "code", "", "with --failed: only calls with this error code")
-	f.StringVar(&q.since, "since", "", "with --failed: only calls since a date-time, such as 2006-01-02T15:04:05Z, or a duration, such as 2h")
-	f.StringVar(&q.before, "before", "", "with --failed: only calls before the one with this ID")
-	f.IntVar(&q.limit, "limit", 100, "with --failed: number of calls")
+	f.StringVar(&q.since, "since", "", "with --failed or --done: only calls since a date-time, such as 2006-01-02T15:04:05Z, or a duration, such as 2h")
+	f.StringVar(&q.before, "before", "", "with --failed or --done: only calls before the one with this ID")
+	f.IntVar(&q.limit, "limit", 100, "with --failed or --done: number of calls")
 	return cmd
 }
 
@@ -96,7 +102,7 @@ func runsVerb(g *global, verb, short, method string) *cobra.Command {
 func runsRetry(g *global) *cobra.Command {
 	var version string
 	cmd := &cobra.Command{
-		Use: "retry ID", Short: "Run a failed call again, with your own permissions", Args: cobra.ExactArgs(1),
+		Use: "retry ID", Short: "Run a call again, with your own permissions", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.answered(cmd, http.MethodPost, runsAt+"/"+url.PathEscape(args[0])+"/retry?"+url.Values{"version": {version}}.Encode(), nil)
 		},

@@ -26,7 +26,7 @@ func TestTraceOfFailure(t *testing.T) {
 	if code == 0 {
 		t.Error("it went well")
 	}
-	for _, want := range []string{"Test.Fails: void → failed: ", "  Repository.GetDocument: void → ", "  Document.GetChild: ", "/missing"} {
+	for _, want := range []string{"Test.Fails: void → failed: ", "  Repository.GetDocument line 3: void → ", "  Document.GetChild line 5: ", "/missing"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("no %q in:\n%s", want, errs)
 		}

@@ -319,12 +319,12 @@ func TestFailedJobIsKept(t *testing.T) {
 	w.work()
 	admin, err := w.engine.PrincipalOf(t.Context(), "Administrator")
 	w.must(err)
-	runs, more, err := w.engine.FailedRuns(t.Context(), admin, engine.FailedFilter{Limit: 1})
+	runs, more, err := w.engine.EndedRuns(t.Context(), admin, engine.EndedFilter{State: engine.RunFailed, Limit: 1})
 	w.must(err)
 	if len(runs) != 1 || more || runs[0].Op != "listener Bad" || runs[0].EntryPoint != "listener" || runs[0].Owner != "Administrator" || !strings.Contains(runs[0].Error, "note:note") {
 		t.Fatalf("runs %+v, more %v", runs, more)
 	}
-	_, d, err := w.engine.FailedRun(t.Context(), admin, runs[0].ID)
+	_, d, err := w.engine.EndedRun(t.Context(), admin, runs[0].ID)
 	w.must(err)
 	if !strings.HasPrefix(string(d.Input), `"doc:`) || !strings.Contains(string(d.Context), `"docPath":"/a"`) {
 		t.Errorf("input %s, context %s", d.Input, d.Context)

@@ -17,7 +17,11 @@ func (r *Runs) Ops() []engine.Op {
 	return []engine.Op{
 		op("Continue", "Continue a waiting run", "Has a chain that waits, or that failed to go on, go on as soon as possible, and returns its status.", engine.Writes,
 			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.goOn(c) })),
-		op("Stop", "Stop a run", "Stops a chain that waits: it never goes on. What it has done stays.", engine.Writes,
+		op("Get", "Show a run", "Returns a run that runs, waits, or has ended: what was asked, without secrets, and the tree of its steps.", engine.Reads,
+			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (engine.ShownRun, error) { return p.get(c) })),
+		op("List", "List runs", "Lists runs, newest first: those that run or wait, then those that have ended. Administrators see the runs of all users.", engine.Reads,
+			engine.On(runsParams.run)),
+		op("Stop", "Stop a run", "Stops a chain that waits: it never goes on, and what it has done stays. Ends a call that runs: its changes are undone.", engine.Writes,
 			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.stop(c) })),
 		op("Waiting", "Waiting runs", "Lists the chains that wait: the caller's, or for administrators those of everybody.", engine.Reads,
 			engine.On(listParams.run)),
@@ -128,6 +132,11 @@ func (p runParams) goOn(c *engine.Ctx) (any, error) {
 }
 
 func (p runParams) stop(c *engine.Ctx) (any, error) {
+	if l, err := c.Engine().RunningCall(c.As, p.ID); err == nil {
+		s := l.Shown()
+		s.State = "stopped"
+		return s, c.Engine().EndRun(c.As, p.ID)
+	}
 	w, all, err := p.find(c)
 	if err != nil {
 		return nil, err
@@ -138,25 +147,12 @@ func (p runParams) stop(c *engine.Ctx) (any, error) {
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
-	from, to := "", ""
-	if !c.As.Admin {
-		from = url.PathEscape(c.As.Name)
-		from, to = from+"/", from+"0"
-	}
 	out := []any{}
-	for w, err := range storage.Records[row](c.Tx.As(c.Tx.Repo().System()).Table(table), from, to, 0) {
-		if err == nil {
-			err = c.Check()
+	err := eachWaiting(c, func(w *row) bool {
+		if p.Chain == "" || p.Chain == w.Chain {
+			out = append(out, w.status().asMap())
 		}
-		if err != nil {
-			return nil, err
-		}
-		if p.Chain != "" && p.Chain != w.Chain || !c.As.Admin && !w.Is(c.As) {
-			continue
-		}
-		if out = append(out, w.status().asMap()); len(out) == p.Limit {
-			break
-		}
-	}
-	return out, nil
+		return len(out) < p.Limit
+	})
+	return out, err
 }

@@ -1,9 +1,9 @@
 package automation
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,52 +15,8 @@ import (
 	"catena/storage/fault"
 )
 
-// maxRuns is how many failed runs a list has unless it is asked for fewer.
+// maxRuns is how many runs that have ended a list has unless it is asked for fewer.
 const maxRuns = 100
-
-// shownRun is a run as lists show it.
-type shownRun struct {
-	ID         string        `json:"id"`
-	State      string        `json:"state"` // running or failed
-	Op         string        `json:"op"`
-	Version    int64         `json:"version,omitempty"` // of the chain or script
-	User       string        `json:"user"`
-	UserID     int64         `json:"userId,omitempty"`
-	EntryPoint string        `json:"door"` // where it came from: rest, mcp, cli, listener, server
-	Repository string        `json:"repository"`
-	Request    string        `json:"requestId,omitempty"`
-	Remote     netip.Addr    `json:"remote,omitzero"`   // address of the client
-	Repeats    string        `json:"repeats,omitempty"` // id of the run that it makes again
-	Start      time.Time     `json:"start"`
-	Duration   time.Duration `json:"duration"` // in nanoseconds, until now or until it failed
-	Code       string        `json:"code,omitempty"`
-	Error      string        `json:"error,omitempty"`
-
-	*askedRun
-}
-
-// askedRun is what only a failed run by itself shows.
-type askedRun struct {
-	Input   json.RawMessage `json:"input,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Context json.RawMessage `json:"context,omitempty"`
-	Left    []string        `json:"left,omitempty"` // what was asked and is not kept
-	Trace   json.RawMessage `json:"trace,omitempty"`
-}
-
-func runningRun(l engine.Live) shownRun {
-	return shownRun{
-		ID: l.ID, State: rest.RunRuns, Op: l.Op, User: l.User, EntryPoint: l.EntryPoint.String(), Repository: l.Repository,
-		Request: l.Request, Remote: l.Remote, Repeats: l.Repeats, Start: l.Start.UTC(), Duration: time.Since(l.Start),
-	}
-}
-
-func failedRun(f engine.FailedRun) shownRun {
-	return shownRun{
-		ID: f.ID, State: rest.RunFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, EntryPoint: f.EntryPoint, Repository: f.Repository,
-		Request: f.Request, Remote: f.Remote, Repeats: f.Repeats, Start: f.Start, Duration: f.Duration, Code: f.Code, Error: f.Error,
-	}
-}
 
 // fit reports whether every member that a query names has the value it gives.
 func fit(q url.Values, members map[string]string) bool {
@@ -86,31 +42,31 @@ func limitOf(q url.Values, most int) (int, error) {
 }
 
 // listRuns lists runs: all of them for administrators, their own for others. Those that run stand oldest first,
-// those that failed newest first.
+// those that have ended newest first.
 func listRuns(x *rest.Request) error {
 	switch s := x.Query().Get("state"); s {
-	case "", rest.RunRuns:
+	case "", engine.RunRuns:
 		return listRunning(x)
-	case rest.RunFailed:
-		return listFailed(x)
+	case engine.RunDone, engine.RunFailed:
+		return listEnded(x, s)
 	default:
-		return fault.Invalid.Errorf("state %q: must be %s or %s", s, rest.RunRuns, rest.RunFailed).In("state")
+		return fault.Invalid.Errorf("state %q: must be %s, %s or %s", s, engine.RunRuns, engine.RunDone, engine.RunFailed).In("state")
 	}
 }
 
 func listRunning(x *rest.Request) error {
-	q, list := x.Query(), []shownRun{}
+	q, list := x.Query(), []engine.ShownRun{}
 	for _, l := range x.Engine.Running(x.As) {
 		if fit(q, map[string]string{"operation": l.Op, "requestId": l.Request, "user": l.User}) {
-			list = append(list, runningRun(l))
+			list = append(list, l.Shown())
 		}
 	}
 	return x.JSON(http.StatusOK, map[string]any{"entity-type": "runs", "entries": list})
 }
 
-func listFailed(x *rest.Request) error {
+func listEnded(x *rest.Request, state string) error {
 	q := x.Query()
-	f := engine.FailedFilter{Op: q.Get("operation"), User: q.Get("user"), Code: q.Get("code"), Request: q.Get("requestId"), Before: q.Get("before")}
+	f := engine.EndedFilter{State: state, Op: q.Get("operation"), User: q.Get("user"), Code: q.Get("code"), Request: q.Get("requestId"), Before: q.Get("before")}
 	var err error
 	if f.Limit, err = limitOf(q, maxRuns); err != nil {
 		return err
@@ -120,13 +76,13 @@ func listFailed(x *rest.Request) error {
 			return fault.Invalid.Errorf("since %q: must be a time such as 2006-01-02T15:04:05Z", text).In("since")
 		}
 	}
-	found, more, err := x.Engine.FailedRuns(x.HTTP.Context(), x.As, f)
+	found, more, err := x.Engine.EndedRuns(x.HTTP.Context(), x.As, f)
 	if err != nil {
 		return err
 	}
-	list := make([]shownRun, len(found))
-	for i, f := range found {
-		list[i] = failedRun(f)
+	list := make([]engine.ShownRun, len(found))
+	for i := range found {
+		list[i] = engine.ShowRun(&found[i])
 	}
 	out := map[string]any{"entity-type": "runs", "entries": list}
 	if more {
@@ -135,22 +91,20 @@ func listFailed(x *rest.Request) error {
 	return x.JSON(http.StatusOK, out)
 }
 
-// readRun shows a call that runs, or a failed one with all that is kept of it.
+// readRun shows a call that runs, or one that has ended with all that is kept of it.
 func readRun(x *rest.Request) error {
 	id, err := x.Param("run")
 	if err != nil {
 		return err
 	}
 	if l, err := x.Engine.RunningCall(x.As, id); err == nil {
-		return x.JSON(http.StatusOK, runningRun(l))
+		return x.JSON(http.StatusOK, l.Shown())
 	}
-	f, d, err := x.Engine.FailedRun(x.HTTP.Context(), x.As, id)
+	f, d, err := x.Engine.EndedRun(x.HTTP.Context(), x.As, id)
 	if err != nil {
 		return err
 	}
-	r := failedRun(f)
-	r.askedRun = &askedRun{Input: d.Input, Params: d.Params, Context: d.Context, Left: d.Left, Trace: d.Trace}
-	return x.JSON(http.StatusOK, r)
+	return x.JSON(http.StatusOK, engine.ShowDetails(&f, &d))
 }
 
 // endRun ends a call that runs.
@@ -165,8 +119,9 @@ func endRun(x *rest.Request) error {
 	return x.NoContent()
 }
 
-// retryRun makes a failed run again, with the rights of the caller, and answers as the call would have: of the
-// version that the chain or script had, which only administrators run once there is another, or of the latest.
+// retryRun makes a run again, with the rights of the caller, and answers as the call would have: of the version that the
+// chain or script had, which only administrators run once there is another, or of the latest. What the body gives takes
+// the place of what was asked.
 func retryRun(x *rest.Request) error {
 	id, err := x.Param("run")
 	if err != nil {
@@ -176,19 +131,25 @@ func retryRun(x *rest.Request) error {
 	if !slices.Contains([]string{"", "same", "latest"}, version) {
 		return fault.Invalid.Errorf("version %q: must be same or latest", version).In("version")
 	}
-	f, d, err := x.Engine.FailedRun(x.HTTP.Context(), x.As, id)
-	switch {
-	case err != nil:
+	given, err := readInvoked(x)
+	if err != nil {
 		return err
+	}
+	f, d, err := x.Engine.EndedRun(x.HTTP.Context(), x.As, id)
+	if err != nil {
+		return err
+	}
+	again := given.instead(&d)
+	switch {
 	case len(d.Left) > 0:
 		return fault.Conflict.Errorf("run %s: cannot be repeated, since %s was not stored", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
 	case f.EntryPoint == engine.Listener.String():
-		return fault.Conflict.Errorf("run %s: was started by an event; its job retries by itself", id).WithCode(fault.CodeRunIncomplete)
+		return fault.Conflict.Errorf("run %s: was started by an event or a schedule; its job retries by itself", id).WithCode(fault.CodeRunIncomplete)
 	}
 	if err := x.Enter(f.Repository); err != nil {
 		return err
 	}
-	body, err := json.Marshal(invoked{d.Input, d.Params, d.Context})
+	body, err := json.Marshal(again)
 	if err != nil {
 		return err
 	}
@@ -202,6 +163,51 @@ func retryRun(x *rest.Request) error {
 	}
 	x.Writer.Header().Set(repeatsHeader, id)
 	return x.Run(call, re)
+}
+
+// readInvoked reads what a body asks; there need not be one.
+func readInvoked(x *rest.Request) (in invoked, err error) {
+	if x.Bodyless() {
+		return in, nil
+	}
+	if _, _, err := x.Media(); err != nil {
+		return in, err
+	}
+	body, err := x.ReadBody()
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return in, err
+	}
+	if err := rest.CheckJSON(body); err != nil {
+		return in, err
+	}
+	err = rest.Members(body, func(name string, value json.RawMessage) error {
+		at := in.member(name)
+		if at == nil {
+			return fault.Invalid.Errorf("body: has no member %q", name).In(name)
+		}
+		*at = value
+		return nil
+	})
+	return in, err
+}
+
+// member is where the value of a member is; nil if there is no such member.
+func (in *invoked) member(name string) *json.RawMessage {
+	return map[string]*json.RawMessage{"input": &in.Input, "params": &in.Params, "context": &in.Context}[name]
+}
+
+// instead is what is asked this time: as before, besides what is given. What was not kept and is given now is no longer
+// missing.
+func (in invoked) instead(d *engine.EndedDetails) invoked {
+	before := invoked{d.Input, d.Params, d.Context}
+	for _, name := range []string{"input", "params", "context"} {
+		if len(*in.member(name)) == 0 {
+			*in.member(name) = *before.member(name)
+			continue
+		}
+		d.Left = slices.DeleteFunc(d.Left, func(left string) bool { return left == name || strings.HasPrefix(left, name+"/") })
+	}
+	return in
 }
 
 // repeatsHeader names the run that a call makes again.

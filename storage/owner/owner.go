@@ -8,6 +8,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/directory/record"
 	"catena/storage/grant"
+	"catena/storage/history"
 	"catena/storage/oauth"
 	"catena/storage/outbox"
 	"catena/storage/people"
@@ -25,6 +26,7 @@ var All = []storage.Owner{
 	people.Owner,
 	grant.Owner,
 	credential.Owner,
+	history.Owner,
 	oauth.Owner,
 	relation.Owner,
 	subscription.Owner,

@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/history"
+)
+
+// Names of what is kept of runs, for packages that know storage by the engine alone.
+type (
+	// EndedRun is a call that has ended.
+	EndedRun = history.Run
+	// EndedDetails are what lists do not show of it.
+	EndedDetails = history.Details
+	// EndedFilter chooses runs.
+	EndedFilter = history.Filter
+)
+
+// The states of a run.
+const (
+	RunRuns   = "running"
+	RunWaits  = "waiting"
+	RunDone   = history.Done
+	RunFailed = history.Failed
+)
+
+// ended is what lists show of the call.
+func (r *running) ended() EndedRun {
+	out := EndedRun{
+		ID: r.e.live.id(r), Owned: r.whose(), Repository: r.e.repo.Name(), Op: r.def.Name, Version: r.def.Version,
+		EntryPoint: r.args.EntryPoint.String(), Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began.UTC(), Duration: time.Since(r.began),
+	}
+	if r.args.Asked != nil {
+		out.Repeats = r.args.Asked.Repeats
+	}
+	return out
+}
+
+// asked is what a call was asked, from which the details of its run are made.
+type asked struct {
+	set                    *Set
+	def                    *Def
+	input, params, context json.RawMessage
+	inputLost              bool // it has no name in JSON
+}
+
+func (r *running) asking() *asked {
+	a := &asked{set: r.set, def: r.def, params: r.args.RawParams}
+	if in := r.args.Asked; in != nil {
+		a.input, a.context = in.Input, in.Context
+	}
+	if len(a.input) == 0 {
+		found, ok := reference(r.res.Input)
+		a.input, a.inputLost = found, !ok
+	}
+	return a
+}
+
+// own returns a copy that may outlast the request. What is too large to be kept is shortened, so that it is left out.
+func (a *asked) own(most int) *asked {
+	for _, raw := range []*json.RawMessage{&a.input, &a.params, &a.context} {
+		*raw = bytes.Clone((*raw)[:min(len(*raw), most+1)])
+	}
+	return a
+}
+
+// details are what was asked, without secrets, files and what is too large, and the trace.
+func (a *asked) details(t *Trace, most int) (out EndedDetails) {
+	keep := func(name string, d *Def, raw json.RawMessage) json.RawMessage {
+		if len(raw) == 0 {
+			return nil
+		}
+		if len(raw) > most {
+			out.Left = append(out.Left, name)
+			return nil
+		}
+		kept, left := a.set.withoutSecrets(d, raw, name)
+		out.Left = append(out.Left, left...)
+		return kept
+	}
+	if a.inputLost {
+		out.Left = append(out.Left, "input")
+	}
+	out.Input, out.Params, out.Context = keep("input", nil, a.input), keep("params", a.def, a.params), keep("context", nil, a.context)
+	if t != nil {
+		out.Trace = t.encoded(most)
+	}
+	return out
+}
+
+// encoded is the trace as it is kept: without the innermost steps, and at last without any, if it is too large.
+func (t *Trace) encoded(most int) json.RawMessage {
+	for depth := 8; depth >= 0; depth /= 2 {
+		raw, err := json.Marshal(t)
+		if err != nil || len(raw) <= most {
+			return raw
+		}
+		t = t.pruned(depth)
+		if depth == 0 {
+			break
+		}
+	}
+	raw, _ := json.Marshal(t)
+	return raw
+}
+
+// pruned returns the trace with so many levels of steps.
+func (t *Trace) pruned(depth int) *Trace {
+	out := *t
+	out.Steps = nil
+	if depth > 0 {
+		for _, s := range t.Steps {
+			out.Steps = append(out.Steps, s.pruned(depth-1))
+		}
+	}
+	return &out
+}
+
+// EndedRuns lists the runs that are kept, of all repositories, newest first: all of them for administrators, their own for
+// others. More says that there are older ones.
+func (e *Engine) EndedRuns(ctx context.Context, as *Principal, f EndedFilter) (out []EndedRun, more bool, err error) {
+	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
+		out, more, err = e.endedRuns(tx, f)
+		return err
+	})
+	return out, more, err
+}
+
+// endedRuns adds to those that are written those that are about to be.
+func (e *Engine) endedRuns(tx *storage.Tx, f EndedFilter) ([]EndedRun, bool, error) {
+	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.SeenBy(tx) && f.Fits(&w.run) })
+	list, more, err := history.List(tx, f)
+	if err != nil || len(waiting) == 0 {
+		return list, more, err
+	}
+	for _, w := range waiting {
+		list = append(list, w.run)
+	}
+	slices.SortStableFunc(list, func(a, b EndedRun) int { return strings.Compare(b.ID, a.ID) })
+	list = slices.CompactFunc(list, func(a, b EndedRun) bool { return a.ID == b.ID })
+	if len(list) > f.Limit {
+		list, more = list[:f.Limit], true
+	}
+	return list, more, nil
+}
+
+// EndedRun returns one of them with all that is kept of it.
+func (e *Engine) EndedRun(ctx context.Context, as *Principal, id string) (run EndedRun, d EndedDetails, err error) {
+	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
+		run, d, err = e.endedRun(tx, id)
+		return err
+	})
+	return run, d, err
+}
+
+func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, error) {
+	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.ID == id && w.run.SeenBy(tx) })
+	run, d, err := history.Get(tx, id)
+	if len(waiting) > 0 && fault.Is(err, fault.NotFound) {
+		return waiting[0].run, waiting[0].asked.details(waiting[0].trace, e.limits.RunSize), nil
+	}
+	return run, d, err
+}
+
+// EndedRuns lists runs that are kept, as the engine's method does, within this call.
+func (c *Ctx) EndedRuns(f EndedFilter) ([]EndedRun, bool, error) { return c.run.e.endedRuns(c.Tx, f) }
+
+// EndedRun returns a run that is kept.
+func (c *Ctx) EndedRun(id string) (EndedRun, EndedDetails, error) { return c.run.e.endedRun(c.Tx, id) }
+
+// RunID is the id of this call.
+func (c *Ctx) RunID() string { return c.run.e.live.id(c.run) }

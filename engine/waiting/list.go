@@ -1,0 +1,132 @@
+package waiting
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// runsParams choose runs in any state.
+type runsParams struct {
+	State     string    `json:"state,omitzero" doc:"Only runs in this state." enum:"running,waiting,done,failed"`
+	Operation string    `json:"operation,omitzero" doc:"Only runs of this operation or chain."`
+	User      string    `json:"user,omitzero" doc:"Only runs of this user."`
+	Since     time.Time `json:"since,omitzero" doc:"Only runs that began then or later."`
+	Until     time.Time `json:"until,omitzero" doc:"Only runs that began before."`
+	Before    string    `json:"before,omitzero" doc:"Only runs older than the one of this id, as the page before ended with."`
+	Limit     int       `json:"limit" default:"50" min:"1" max:"1000" doc:"How many runs that have ended are returned."`
+}
+
+// runList is a page of runs.
+type runList struct {
+	Entries []engine.ShownRun `json:"entries"`
+	Before  string            `json:"before,omitempty"` // what the next page is before; "": there is none
+}
+
+// active is how many of the runs that have not ended a page shows.
+const active = 200
+
+func (p runsParams) run(c *engine.Ctx, _ engine.Void) (runList, error) {
+	out := runList{Entries: []engine.ShownRun{}}
+	if p.Limit < 1 || p.Limit > 1000 {
+		return out, fault.Invalid.Errorf("limit: %d is not between 1 and 1000", p.Limit).In("limit")
+	}
+	if p.Before == "" && (p.State == "" || p.State == engine.RunRuns) {
+		for _, l := range slices.Backward(c.Engine().Running(c.As)) {
+			if l.ID != c.RunID() {
+				out.add(l.Shown(), &p)
+			}
+		}
+	}
+	if p.Before == "" && (p.State == "" || p.State == engine.RunWaits) {
+		if err := p.waiting(c, &out); err != nil {
+			return out, err
+		}
+	}
+	if p.State == engine.RunRuns || p.State == engine.RunWaits {
+		return out, nil
+	}
+	ended, more, err := c.EndedRuns(engine.EndedFilter{
+		State: p.State, Op: p.Operation, User: p.User, Since: p.Since, Until: p.Until, Before: p.Before, Limit: p.Limit,
+	})
+	if err != nil {
+		return out, err
+	}
+	for i := range ended {
+		out.Entries = append(out.Entries, engine.ShowRun(&ended[i]))
+	}
+	if more {
+		out.Before = ended[len(ended)-1].ID
+	}
+	return out, nil
+}
+
+// add adds a run that has not ended if it is one of those asked for.
+func (l *runList) add(r engine.ShownRun, p *runsParams) {
+	if len(l.Entries) < active && (p.Operation == "" || p.Operation == r.Op) && (p.User == "" || p.User == r.User) && !r.Start.Before(p.Since) && (p.Until.IsZero() || r.Start.Before(p.Until)) {
+		l.Entries = append(l.Entries, r)
+	}
+}
+
+func (p *runsParams) waiting(c *engine.Ctx, out *runList) error {
+	var all []engine.ShownRun
+	err := eachWaiting(c, func(w *row) bool {
+		all = append(all, w.shown(c))
+		return true
+	})
+	slices.SortFunc(all, func(a, b engine.ShownRun) int { return b.Start.Compare(a.Start) })
+	for _, r := range all {
+		out.add(r, p)
+	}
+	return err
+}
+
+// shown is a chain that waits as lists of runs show it.
+func (w *row) shown(c *engine.Ctx) engine.ShownRun {
+	s := w.status()
+	return engine.ShownRun{
+		ID: s.ID, State: engine.RunWaits, Op: s.Chain, Version: w.Version, User: s.User, Repository: c.Tx.Repo().Name(), Start: s.Began, Duration: c.Now.Sub(s.Began),
+		For: s.For, Event: s.Event, Until: s.Until, Line: s.Line, Error: s.Failure,
+	}
+}
+
+// eachWaiting calls f with the chains that wait and that are for the caller to see, until it returns false.
+func eachWaiting(c *engine.Ctx, f func(w *row) bool) error {
+	from, to := "", ""
+	if !c.As.Admin {
+		from = url.PathEscape(c.As.Name)
+		from, to = from+"/", from+"0"
+	}
+	for w, err := range storage.Records[row](c.Tx.As(c.Tx.Repo().System()).Table(table), from, to, 0) {
+		if err == nil {
+			err = c.Check()
+		}
+		if err != nil {
+			return err
+		}
+		if (c.As.Admin || w.Is(c.As)) && !f(&w) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// get returns a run in any state.
+func (p runParams) get(c *engine.Ctx) (engine.ShownRun, error) {
+	if l, err := c.Engine().RunningCall(c.As, p.ID); err == nil {
+		return l.Shown(), nil
+	}
+	if w, _, err := p.find(c); err == nil && !strings.Contains(p.ID, "/") {
+		return w.shown(c), nil
+	}
+	run, d, err := c.EndedRun(p.ID)
+	if err != nil {
+		return engine.ShownRun{}, err
+	}
+	return engine.ShowDetails(&run, &d), nil
+}

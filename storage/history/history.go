@@ -1,0 +1,305 @@
+// Package history keeps calls that have ended for a time, with their input, parameters and steps, so that their callers
+// and administrators can read, compare and repeat them. Secrets are left out. Which calls are kept is decided by the engine.
+//
+// A run is two rows that expire together: what lists show, and the details, so that a list reads little. Runs that failed
+// are written before their caller is answered, with a marker under their owner, by which they are counted: both numbers
+// are bounded whenever one is kept. Runs that went well are written later, many at once, and are counted when they are
+// swept, so that recording one costs little; how many come in between is bounded by the engine.
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/netip"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/internal/row"
+)
+
+// The states of a run that has ended.
+const (
+	Done   = "done"
+	Failed = "failed"
+)
+
+// Run is a call that has ended.
+type Run struct {
+	ID string // in the order of time
+	storage.Owned
+	Repository string
+	Op         string
+	Version    int64 `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
+	// The member keeps the name under which older stores have it.
+	EntryPoint string        `json:"Door"`       // where it came from
+	Request    string        `json:",omitempty"` // id of the request it came with
+	Remote     netip.Addr    `json:",omitzero"`  // address of the client
+	Repeats    string        `json:",omitempty"` // id of the run it was to repeat
+	Start      time.Time     // when it began
+	Duration   time.Duration // until it ended
+	Internal   bool          `json:",omitempty"` // a fault of the server
+	Code       string        `json:",omitempty"` // word of the error; "": it went well
+	Error      string        `json:",omitempty"`
+	Expires    time.Time     `json:"expires"`
+}
+
+// State is how the run ended.
+func (r *Run) State() string {
+	if r.Code != "" {
+		return Failed
+	}
+	return Done
+}
+
+// Details are what lists do not show of a run.
+type Details struct {
+	Input   json.RawMessage `json:",omitempty"`
+	Params  json.RawMessage `json:",omitempty"`
+	Context json.RawMessage `json:",omitempty"`
+	Left    []string        `json:",omitempty"` // what was asked and is not kept: secrets, files, what is too large
+	Trace   json.RawMessage `json:",omitempty"`
+	Expires time.Time       `json:"expires"`
+}
+
+// Limits bound what is kept.
+type Limits struct {
+	All, User int // runs of all users, and of one
+}
+
+// mark is the row by which the failed runs of a user are found.
+type mark struct {
+	Expires time.Time `json:"expires"`
+}
+
+// The tables of runs that failed are older than those of runs that went well.
+var (
+	failed        = row.Secret{Name: "failedruns"}
+	failedDetails = row.Secret{Name: "failedrundetails"}
+	failedOwners  = row.Secret{Name: "failedrunowners"}
+	done          = row.Secret{Name: "runs"}
+	doneDetails   = row.Secret{Name: "rundetails"}
+)
+
+func ownerKey(r *Run) string { return r.Identity() + "/" + r.ID }
+
+// doneKey has the owner behind the id, so that runs are counted without reading them.
+func doneKey(r *Run) string { return r.ID + "/" + r.Identity() }
+
+// Ended is a run with its details.
+type Ended struct {
+	Run     Run
+	Details Details
+}
+
+// Keep keeps runs that went well. Only the server does.
+func Keep(tx *storage.Tx, ended []Ended) error {
+	if !tx.Principal().System {
+		return refused("runs")
+	}
+	for i := range ended {
+		e := &ended[i]
+		e.Details.Expires = e.Run.Expires
+		p, err := pack(&e.Details)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(tx.Secret(done).Put(doneKey(&e.Run), &e.Run), tx.Secret(doneDetails).Put(e.Run.ID, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refused(what string) error {
+	return fault.Denied.Errorf("%s: cannot be written by a client", what)
+}
+
+// KeepFailed keeps a run that failed, and forgets the oldest of its owner, and of all, beyond the limits. Only the server
+// does.
+func KeepFailed(tx *storage.Tx, r Run, d Details, l Limits) error {
+	if !tx.Principal().System {
+		return refused("run " + r.ID)
+	}
+	if err := makeRoom(tx, &r, l); err != nil {
+		return err
+	}
+	d.Expires = r.Expires
+	return errors.Join(
+		tx.Secret(failed).Put(r.ID, r),
+		tx.Secret(failedDetails).Put(r.ID, d),
+		tx.Secret(failedOwners).Put(ownerKey(&r), mark{r.Expires}),
+	)
+}
+
+// makeRoom forgets runs that failed until there is room for one more.
+func makeRoom(tx *storage.Tx, r *Run, l Limits) error {
+	type rowKey struct{ key, id string }
+	var all []rowKey
+	own, oldest, oldestOwn := 0, -1, -1
+	prefix := r.Identity() + "/"
+	for key := range tx.Secret(failedOwners).Scan("", "", false, 0) {
+		at := rowKey{key, key[strings.LastIndexByte(key, '/')+1:]}
+		all = append(all, at)
+		i := len(all) - 1
+		if oldest < 0 || at.id < all[oldest].id {
+			oldest = i
+		}
+		if key[:len(key)-len(at.id)] == prefix {
+			own++
+			if oldestOwn < 0 {
+				oldestOwn = i
+			}
+		}
+	}
+	drop := -1
+	switch {
+	case own >= l.User:
+		drop = oldestOwn
+	case len(all) >= l.All:
+		drop = oldest
+	}
+	if drop < 0 {
+		return tx.Err()
+	}
+	return errors.Join(
+		tx.Err(),
+		tx.Secret(failed).Delete(all[drop].id),
+		tx.Secret(failedDetails).Delete(all[drop].id),
+		tx.Secret(failedOwners).Delete(all[drop].key),
+	)
+}
+
+// Filter chooses runs; what is empty chooses all.
+type Filter struct {
+	State                   string
+	Op, User, Code, Request string
+	Since, Until            time.Time // that began then or later, that began before
+	Before                  string    // older than the run of this id
+	Limit                   int       // at most
+}
+
+// Fits reports whether a run is one of those chosen.
+func (f *Filter) Fits(r *Run) bool {
+	return (f.State == "" || f.State == r.State()) && (f.Op == "" || f.Op == r.Op) && (f.User == "" || f.User == r.Owner) &&
+		(f.Code == "" || fault.Spelled(f.Code) == fault.Spelled(r.Code)) && (f.Request == "" || f.Request == r.Request) &&
+		!r.Start.Before(f.Since) && (f.Until.IsZero() || r.Start.Before(f.Until)) && (f.Before == "" || r.ID < f.Before)
+}
+
+// List returns runs, newest first: of all users for administrators, of their own for others. More says that
+// there are older ones.
+func List(tx *storage.Tx, f Filter) (out []Run, more bool, err error) {
+	tables := []row.Secret{failed, done}
+	switch f.State {
+	case Failed:
+		tables = tables[:1]
+	case Done:
+		tables = tables[1:]
+	}
+	next := make([]func() (*Run, error, bool), len(tables))
+	head := make([]*Run, len(tables))
+	for i, t := range tables {
+		var stop func()
+		next[i], stop = iter.Pull2(seen(tx, t, &f))
+		defer stop()
+	}
+	advance := func(i int) (err error) {
+		head[i], err, _ = next[i]()
+		return err
+	}
+	for i := range tables {
+		if err := advance(i); err != nil {
+			return nil, false, err
+		}
+	}
+	for {
+		newest := -1
+		for i, r := range head {
+			if r != nil && (newest < 0 || r.ID > head[newest].ID) {
+				newest = i
+			}
+		}
+		switch {
+		case newest < 0:
+			return out, false, tx.Err()
+		case len(out) == f.Limit:
+			return out, true, tx.Err()
+		}
+		head[newest].hide(tx)
+		out = append(out, *head[newest])
+		if err := advance(newest); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// seen walks the runs of a table that fit and that the caller may see, newest first.
+func seen(tx *storage.Tx, t row.Secret, f *Filter) iter.Seq2[*Run, error] {
+	return func(yield func(*Run, error) bool) {
+		for _, raw := range tx.Secret(t).Scan("", f.Before, true, 0) {
+			r := new(Run)
+			if err := json.Unmarshal(raw, r); err != nil {
+				yield(nil, fault.Internal.Errorf("runs: %w", err))
+				return
+			}
+			if r.SeenBy(tx) && f.Fits(r) && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns a run with all that is kept of it. It is an error of kind NotFound if there is none, or it is not for
+// the caller to see.
+func Get(tx *storage.Tx, id string) (r Run, d Details, err error) {
+	if id == "" || strings.IndexByte(id, '/') >= 0 {
+		return r, d, missing(id)
+	}
+	ok, err := tx.Secret(failed).Get(id, &r)
+	went := err == nil && !ok
+	if went {
+		for v, bad := range storage.Records[Run](tx.Secret(done), id+"/", id+"0", 1) {
+			r, ok, err = v, true, bad
+		}
+	}
+	if err == nil && (!ok || !r.SeenBy(tx)) {
+		err = missing(id)
+	}
+	if err != nil {
+		return Run{}, d, err
+	}
+	if went {
+		var p packed
+		if ok, err = tx.Secret(doneDetails).Get(id, &p); err == nil && ok {
+			err = p.unpack(&d)
+		}
+	} else {
+		_, err = tx.Secret(failedDetails).Get(id, &d)
+	}
+	if err != nil {
+		return Run{}, Details{}, err
+	}
+	if r.hide(tx) {
+		d.Trace = nil
+	}
+	return r, d, nil
+}
+
+func missing(id string) error { return fault.NotFound.Errorf("run %s", id) }
+
+// SeenBy reports whether the run is for the caller to see.
+func (r *Run) SeenBy(tx *storage.Tx) bool {
+	p := tx.Principal()
+	return !tx.Now().After(r.Expires) && (p.Admin || r.Owned == storage.OwnedBy(p))
+}
+
+// hide takes out what the server's own faults say, which is for administrators alone, and reports whether it did.
+func (r *Run) hide(tx *storage.Tx) bool {
+	if !r.Internal || tx.Principal().Admin {
+		return false
+	}
+	r.Error = "the server failed"
+	return true
+}

@@ -1,0 +1,207 @@
+package history_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/history"
+	"catena/storage/people"
+	"catena/storage/storagetest"
+)
+
+// world keeps runs 01 to 09 of alice, bob and the system, of which every third failed, an hour apart.
+type world struct {
+	*testing.T
+	repo  *storage.Repo
+	now   time.Time
+	began time.Time
+	alice storage.Owned
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{T: t, began: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	w.now = w.began
+	w.repo = storagetest.Open(t, func(c *storage.Config) { c.Clock = func() time.Time { return w.now } })
+	w.update(func(tx *storage.Tx) error {
+		return errors.Join(people.SaveUser(tx, &people.User{Username: "alice"}, "alice-password"), people.SaveUser(tx, &people.User{Username: "bob"}, "alice-password"))
+	})
+	return w
+}
+
+func (w *world) update(f func(tx *storage.Tx) error) {
+	w.Helper()
+	if err := w.repo.Update(w.Context(), w.repo.System(), f); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) owner(name string) storage.Owned {
+	w.Helper()
+	p, err := w.repo.Principal(w.Context(), name)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return storage.OwnedBy(p)
+}
+
+func (w *world) run(n int, user string) history.Run {
+	return history.Run{
+		ID: fmt.Sprintf("0-%02d", n), Owned: w.owner(user), Repository: "default", Op: []string{"Even", "Odd"}[n%2], EntryPoint: "rest",
+		Start: w.began.Add(time.Duration(n) * time.Hour), Duration: time.Duration(n), Expires: w.began.Add(time.Duration(n+24) * time.Hour),
+	}
+}
+
+func (w *world) fill() {
+	w.Helper()
+	w.update(func(tx *storage.Tx) error {
+		var done []history.Ended
+		for n := 1; n <= 9; n++ {
+			r := w.run(n, []string{"alice", "bob"}[n%2])
+			if n%3 != 0 {
+				done = append(done, history.Ended{Run: r, Details: history.Details{Params: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)), Trace: json.RawMessage(`{"op":"x"}`)}})
+				continue
+			}
+			r.Code, r.Error, r.Internal = "internal", "disk /dev/sda", true
+			if err := history.KeepFailed(tx, r, history.Details{Trace: json.RawMessage(`{"op":"y"}`)}, history.Limits{All: 10, User: 10}); err != nil {
+				return err
+			}
+		}
+		return history.Keep(tx, done)
+	})
+}
+
+func (w *world) list(as string, f history.Filter) (ids []string, more bool) {
+	w.Helper()
+	p, err := w.repo.Principal(w.Context(), as)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	err = w.repo.View(w.Context(), p, func(tx *storage.Tx) error {
+		var list []history.Run
+		list, more, err = history.List(tx, f)
+		ids = nil
+		for _, r := range list {
+			ids = append(ids, r.ID[2:])
+		}
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return ids, more
+}
+
+// TestList chooses runs that went well and runs that failed by all there is to choose by.
+func TestList(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	for _, c := range []struct {
+		as   string
+		f    history.Filter
+		want string
+	}{
+		{"Administrator", history.Filter{}, "[09 08 07 06 05 04 03 02 01] false"},
+		{"Administrator", history.Filter{State: history.Failed}, "[09 06 03] false"},
+		{"Administrator", history.Filter{State: history.Done, Limit: 2}, "[08 07] true"},
+		{"Administrator", history.Filter{Before: "0-07", Limit: 3}, "[06 05 04] true"},
+		{"Administrator", history.Filter{Limit: 9}, "[09 08 07 06 05 04 03 02 01] false"},
+		{"Administrator", history.Filter{Op: "Even", User: "alice"}, "[08 06 04 02] false"},
+		{"Administrator", history.Filter{Since: w.began.Add(3 * time.Hour), Until: w.began.Add(5 * time.Hour)}, "[04 03] false"},
+		{"Administrator", history.Filter{Code: "internal", User: "bob"}, "[09 03] false"},
+		{"alice", history.Filter{}, "[08 06 04 02] false"},
+		{"alice", history.Filter{User: "bob"}, "[] false"},
+		{"bob", history.Filter{Before: "0-09", Limit: 1}, "[07] true"},
+	} {
+		ids, more := w.list(c.as, c.f)
+		if got := fmt.Sprint(ids, more); got != c.want {
+			t.Errorf("%s %+v: %s, want %s", c.as, c.f, got, c.want)
+		}
+	}
+}
+
+// TestGet reads runs as their owner, as an administrator and as somebody else.
+func TestGet(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	for _, c := range []struct{ as, id, want string }{
+		{"alice", "0-02", `done  {"n":2} {"op":"x"}`},
+		{"alice", "0-06", `failed the server failed  `},
+		{"Administrator", "0-06", `failed disk /dev/sda  {"op":"y"}`},
+		{"Administrator", "0-07", `done  {"n":7} {"op":"x"}`},
+		{"alice", "0-07", "notfound"},
+		{"alice", "0-09", "notfound"},
+		{"Administrator", "0-0", "notfound"},
+		{"Administrator", "", "notfound"},
+		{"Administrator", "0-07/bob#3", "notfound"},
+	} {
+		p, err := w.repo.Principal(t.Context(), c.as)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		err = w.repo.View(t.Context(), p, func(tx *storage.Tx) error {
+			r, d, err := history.Get(tx, c.id)
+			got = fmt.Sprintf("%s %s %s %s", r.State(), r.Error, d.Params, d.Trace)
+			return err
+		})
+		if err != nil {
+			got = fault.Of(err).String()
+		}
+		if got != c.want {
+			t.Errorf("%s as %s: %s, want %s", c.id, c.as, got, c.want)
+		}
+	}
+	err := w.repo.Update(t.Context(), &storage.Principal{Name: "Administrator", Admin: true}, func(tx *storage.Tx) error { return history.Keep(tx, nil) })
+	if fault.Of(err) != fault.Denied {
+		t.Errorf("a client writes runs: %v", err)
+	}
+}
+
+// TestSweep forgets runs that are old, and those beyond the limits of all and of one user.
+func TestSweep(t *testing.T) {
+	for _, c := range []struct {
+		limits history.Limits
+		hours  int
+		want   string
+	}{
+		{history.Limits{All: 100, User: 100}, 0, "[08 07 05 04 02 01]"},
+		{history.Limits{All: 100, User: 100}, 28, "[08 07 05 04]"},
+		{history.Limits{All: 3, User: 100}, 0, "[08 07 05]"},
+		{history.Limits{All: 100, User: 1}, 0, "[08 07]"},
+		{history.Limits{All: 2, User: 1}, 32, "[08]"},
+	} {
+		w := newWorld(t)
+		w.fill()
+		w.now = w.began.Add(time.Duration(c.hours) * time.Hour)
+		for range 2 {
+			if err := history.Sweep(t.Context(), w.repo, c.limits); err != nil {
+				t.Fatal(err)
+			}
+			w.now = w.began // what is gone is not only hidden
+			if ids, _ := w.list("Administrator", history.Filter{State: history.Done}); fmt.Sprint(ids) != c.want {
+				t.Errorf("%+v after %d hours: %v, want %s", c.limits, c.hours, ids, c.want)
+			}
+			w.now = w.began.Add(time.Duration(c.hours) * time.Hour)
+		}
+	}
+}
+
+// TestLeave deletes a user: no run of theirs is left, and all of others.
+func TestLeave(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	w.update(func(tx *storage.Tx) error { return people.DeleteUser(tx, "alice") })
+	ids, _ := w.list("Administrator", history.Filter{})
+	if !slices.Equal(ids, []string{"09", "07", "05", "03", "01"}) {
+		t.Errorf("left: %v", ids)
+	}
+}
