@@ -324,3 +324,20 @@ func FuzzEmbedded(f *testing.F) {
 		}
 	})
 }
+
+// TestScripts reports letters that the built-in faces do not have.
+func TestScripts(t *testing.T) {
+	for text, want := range map[string]string{
+		"Größe, Ελλάδα, Привет – “x” → é": "",
+		"日本 שלום سلام 🎉 ok":               "characters (Arabic): not drawn without a browser (4)|characters (Han): not drawn without a browser (2)|characters (Hebrew): not drawn without a browser (4)|characters (emoji and signs): not drawn without a browser (1)",
+	} {
+		d := deck
+		d.HTML = "<section><p>" + text + "</p><style>/* 日 */</style></section>"
+		if _, err := (Embedded{}).PDF(context.Background(), &d, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(d.Warnings(), "|"); got != want {
+			t.Errorf("%s: warnings %q, want %q", text, got, want)
+		}
+	}
+}

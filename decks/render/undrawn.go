@@ -2,17 +2,26 @@ package render
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"unicode"
 
+	"golang.org/x/image/font/sfnt"
 	"golang.org/x/net/html"
 
 	"catena/decks/theme"
 )
 
 // undrawn says what of the slides this renderer does not draw: formulas appear as their source,
-// and drawings not at all.
+// drawings not at all, and scripts of which the built-in faces have no letters as empty boxes.
 func (f *document) undrawn() []string {
 	formulas, drawings := 0, 0
+	letters := map[string]int{} // without a glyph, by script
 	for n := range f.root.Descendants() {
+		if n.Type == html.TextNode && n.Parent != nil && n.Parent.Data != "script" && n.Parent.Data != "style" {
+			unknown(n.Data, letters)
+		}
 		switch {
 		case n.Type == html.ElementNode && n.Data == "svg":
 			drawings++
@@ -27,7 +36,40 @@ func (f *document) undrawn() []string {
 	if drawings > 0 {
 		out = append(out, fmt.Sprintf("drawings in SVG: not drawn without a browser (%d)", drawings))
 	}
+	for _, script := range slices.Sorted(maps.Keys(letters)) {
+		out = append(out, fmt.Sprintf("characters (%s): not drawn without a browser (%d)", script, letters[script]))
+	}
 	return out
+}
+
+// glyphs tells which characters the built-in faces have.
+var glyphs = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(faces["sans"]) })
+
+// unknown counts the characters of a text that are drawn as boxes, by script.
+func unknown(text string, count map[string]int) {
+	known, err := glyphs()
+	if err != nil {
+		return
+	}
+	var room sfnt.Buffer
+	for _, r := range text {
+		if r <= 0x24f || unicode.Is(invisible, r) || unicode.Is(unicode.Mn, r) || unicode.IsSpace(r) || r == 0x2010 || r == 0x2011 {
+			continue
+		}
+		if i, err := known.GlyphIndex(&room, r); err != nil || i == 0 || r > 0xffff {
+			count[scriptOf(r)]++
+		}
+	}
+}
+
+// scriptOf names the script of a character; emoji and signs belong to none.
+func scriptOf(r rune) string {
+	for name, table := range unicode.Scripts {
+		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
+			return name
+		}
+	}
+	return "emoji and signs"
 }
 
 // isFormula reports whether a node is a formula: an element of one, or text with one in TeX.
