@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: deb release run build test postgres check lint survey bench questions peers fuzz fault soak golden client clean slides
+.PHONY: deb release run build test postgres nodes check lint survey bench questions peers fuzz fault soak golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -52,6 +52,9 @@ test: build client ## the whole suite, race detector on; make lint vets
 
 postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory
 	$(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
+
+nodes: build client ## the suites of REST, contracts and wire through two servers on one PostgreSQL database, which answer requests in turn
+	TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./rest ./ops/drive
 
 client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules ## the unmodified npm clients that the tests drive
 

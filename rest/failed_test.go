@@ -30,7 +30,7 @@ func failing(t *testing.T, broken *atomic.Bool, change func(*engine.Limits), clo
 	ops := append(testOps[:len(testOps):len(testOps)], engine.Op{Name: "Test.Who", Doc: "Says who.", Effect: engine.Reads, Callers: engine.Anyone, Run: engine.On(who)},
 		engine.Op{Name: "Test.Phrase", Doc: "Refuses a phrase.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(phraseParams.run)})
 	s := resttest.Start(t, resttest.Config{
-		Ops: ops, Siblings: []string{"beside"},
+		Ops: ops, Siblings: []string{"beside"}, Single: true, // identifiers of runs are in the order of time on one server only
 		Engine: func(c *engine.Config) {
 			if change != nil {
 				change(&c.Limits)

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -192,10 +193,13 @@ func TestProxied(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := bearer(p.Key("bob", "read_write"))
+		var hidden any // the number of the last deck
 		for _, deck := range []string{`{"title":"Seen","visibility":"all","data":"<section>x</section>"}`, `{"title":"Hidden","data":"<section>y</section>"}`} {
-			if a := p.Do("POST", "/v1/decks", deck, key...); a.StatusCode != http.StatusCreated {
+			a := p.Do("POST", "/v1/decks", deck, key...)
+			if a.StatusCode != http.StatusCreated {
 				t.Fatalf("%s %s", a.Status, a.Text)
 			}
+			hidden = a.JSON(t)["data"].(map[string]any)["id"]
 		}
 		const client = `{"properties":{"name":"Test","clientId":"test","redirectURIs":"https://client.example.org/back"}}`
 		if a := p.Do("POST", "/api/v1/directory/oauth2Clients", client); a.StatusCode != http.StatusCreated {
@@ -240,7 +244,7 @@ func TestProxied(t *testing.T) {
 		}
 		b.submit("again", "password", resttest.Password, "again", resttest.Password).is("/ui/login", "password")
 
-		link, _ := p.Do("POST", "/v1/decks/2/share", `{"password":"open sesame"}`, key...).JSON(t)["data"].(map[string]any)
+		link, _ := p.Do("POST", fmt.Sprintf("/v1/decks/%v/share", hidden), `{"password":"open sesame"}`, key...).JSON(t)["data"].(map[string]any)
 		b = p.browser().open(link["url"].(string))
 		share := strings.TrimPrefix(link["url"].(string), p.public)
 		b.is(share, "password").submit("password", "password", "wrong").is(share, "Wrong password")

@@ -130,7 +130,7 @@ const rowsPerCommit = 1 << 20
 // anyone who opened the store before began with the number of a lower version.
 func (r *Repo) openBacklog(ctx context.Context) error {
 	return r.db.View(ctx, func(k *kv.Tx) error {
-		if k.Remote() {
+		if r.shared = k.Remote(); r.shared {
 			return nil
 		}
 		last, err := lastNumber(k, backlogPrefix)

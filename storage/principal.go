@@ -116,15 +116,19 @@ func (c *peopleCache) drop() {
 }
 
 // Principal returns a user as one who acts as long as the user is there; the result is shared and
-// not changed.
+// not changed. What is remembered is compared with the store if other processes may have changed it.
 func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 	p, generation := r.people.get(user)
-	if p != nil {
+	if p != nil && !r.shared {
 		return p, nil
 	}
-	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
+	err := r.View(ctx, r.System(), func(t *Tx) error {
+		epoch, err := t.memberEpoch()
+		if err != nil || p != nil && bytes.Equal(epoch, p.auth.epoch) {
+			return err
+		}
 		if p, err = PrincipalOf(t, user); err == nil {
-			p.auth.epoch, err = t.memberEpoch()
+			p.auth.epoch = epoch
 		}
 		return err
 	})

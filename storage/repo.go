@@ -89,6 +89,7 @@ type Repo struct {
 	name     string
 	db       *kv.DB
 	part     bool // db is a part of another repository's
+	shared   bool // other processes may write to db
 	blobs    *blob.Store
 	types    *schema.Registry
 	pdfText  PDFText
@@ -232,6 +233,9 @@ func (r *Repo) Name() string { return r.name }
 
 // IsPart reports whether the repository is a further one of a store, which has users and contents for all of them.
 func (r *Repo) IsPart() bool { return r.part }
+
+// Shared reports whether other processes may write to the store as well.
+func (r *Repo) Shared() bool { return r.shared }
 
 // Types returns the declared document types.
 func (r *Repo) Types() *schema.Registry { return r.types }

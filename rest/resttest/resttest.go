@@ -1,6 +1,6 @@
 // Package resttest runs the whole HTTP server over a store in memory, for tests of its
 // entry points. Requests go through a real listener on the loopback address, so what a test sees is
-// what a client sees.
+// what a client sees. If TEST_STORE is nodes, two servers on one database answer the requests in turn.
 package resttest
 
 import (
@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"catena/chains"
@@ -38,9 +39,10 @@ type Server struct {
 	t      testing.TB
 }
 
-// Config changes what Start makes; nil functions change nothing.
+// Config changes what Start makes; nil functions change nothing. Functions are called for each server, the one of Server last.
 type Config struct {
-	Ops []engine.Op // besides those of every family
+	Ops    []engine.Op // besides those of every family
+	Single bool        // one server in any case: the test is about what a server has for itself
 
 	Storage  func(*storage.Config)
 	Repo     func(*storage.Repo) // before anything runs
@@ -52,42 +54,74 @@ type Config struct {
 // Start runs a server until the test ends.
 func Start(t testing.TB, c Config) *Server {
 	t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	repo := storagetest.Open(t, func(sc *storage.Config) {
+	n := storagetest.Nodes()
+	if c.Single {
+		n = 1
+	}
+	repos := storagetest.OpenNodes(t, n, func(sc *storage.Config) {
 		sc.Owners = slices.Concat(sc.Owners, ops.Owners)
 		if c.Storage != nil {
 			c.Storage(sc)
 		}
 	})
-	workflow.Watch(repo)
-	if c.Repo != nil {
-		c.Repo(repo)
+	var handlers inTurn
+	s := &Server{t: t}
+	for _, s.Repo = range slices.Backward(repos) {
+		h := s.node(c)
+		handlers.all = append(handlers.all, h)
 	}
-	for _, name := range c.Siblings {
-		storagetest.Sibling(t, repo, name)
-	}
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops)...)
-	check(t, err)
-	set, err = chains.Builtin(set)
-	check(t, err)
-	ec := engine.Config{Repo: repo, Set: set, Log: quiet, Uploads: ops.Uploads}
-	if c.Engine != nil {
-		c.Engine(&ec)
-	}
-	e := engine.New(ec)
-	rc := rest.Config{Engine: e, Log: quiet, ContextPath: "/nuxeo", Version: "2023.10"}
-	if c.Rest != nil {
-		c.Rest(&rc)
-	}
-	h := server.New(rc)
-	s := &Server{Server: httptest.NewUnstartedServer(h), Repo: repo, Engine: e, t: t}
+	h := handlers.all[len(repos)-1]
+	s.Server = httptest.NewUnstartedServer(h)
 	s.Config, s.Listener = h.Server(), h.Listener(s.Listener)
+	if len(repos) > 1 {
+		s.Config.Handler = &handlers
+	}
 	s.Start()
 	t.Cleanup(func() {
-		h.Close()
+		for _, h := range handlers.all {
+			h.Close()
+		}
 		s.Close()
 	})
 	return s
+}
+
+// node makes the engine of a repository and what answers its requests.
+func (s *Server) node(c Config) *rest.Handler {
+	s.t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	workflow.Watch(s.Repo)
+	if c.Repo != nil {
+		c.Repo(s.Repo)
+	}
+	for _, name := range c.Siblings {
+		storagetest.Sibling(s.t, s.Repo, name)
+	}
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops)...)
+	check(s.t, err)
+	set, err = chains.Builtin(set)
+	check(s.t, err)
+	ec := engine.Config{Repo: s.Repo, Set: set, Log: quiet, Uploads: ops.Uploads}
+	if c.Engine != nil {
+		c.Engine(&ec)
+	}
+	s.Engine = engine.New(ec)
+	rc := rest.Config{Engine: s.Engine, Log: quiet, ContextPath: "/nuxeo", Version: "2023.10"}
+	if c.Rest != nil {
+		c.Rest(&rc)
+	}
+	return server.New(rc)
+}
+
+// inTurn gives requests to servers, one after the other.
+type inTurn struct {
+	all  []*rest.Handler
+	next atomic.Int64
+}
+
+// ServeHTTP has the next server answer.
+func (t *inTurn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t.all[t.next.Add(1)%int64(len(t.all))].ServeHTTP(w, r)
 }
 
 func check(t testing.TB, err error) {

@@ -46,6 +46,15 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 	if err != nil {
 		return nil, err
 	}
+	if ok && repo.Shared() { // another process may have changed it
+		err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+			ok, err = passwordIs(tx, user, sum)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	if ok {
 		return signedIn(ctx, repo, user, sum)
 	}

@@ -1,5 +1,6 @@
 // Package storagetest opens repositories for tests of whatever stands on storage: a real store and real permissions, cheap
-// passwords, nothing in the log. The store is in memory, or in PostgreSQL if TEST_STORE is postgres; make postgres sets it.
+// passwords, nothing in the log. The store is in memory, or in PostgreSQL if TEST_STORE is postgres or nodes; with nodes, servers of
+// tests are two on one database (resttest), and make postgres has it.
 package storagetest
 
 import (
@@ -49,41 +50,69 @@ func Types(t testing.TB) *schema.Registry {
 	return r
 }
 
+// Nodes is how many servers tests of servers are to have on one store.
+func Nodes() int {
+	if os.Getenv("TEST_STORE") == "nodes" {
+		return 2
+	}
+	return 1
+}
+
 // Open opens a fresh repository that is closed when the test ends. change, which may be
 // nil, adjusts its configuration first.
 func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
+	t.Helper()
+	return OpenNodes(t, 1, change)[0]
+}
+
+// OpenNodes is Open for several processes that have one store and the same configuration. If change gives them a store of the
+// test's own, there is one.
+func OpenNodes(t testing.TB, n int, change func(*storage.Config)) (repos []*storage.Repo) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	directories, err := listed()
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(store(t), kv.Options{}), Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
+	schema := pgtest.Schema()
+	first := kv.New(store(t, schema), kv.Options{})
+	c := storage.Config{DB: first, Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}
-	repo, err := storage.Open(context.Background(), c, Password)
-	check(t, err)
+	dbs := []*kv.DB{c.DB}
+	for c.DB == first && len(dbs) < n {
+		dbs = append(dbs, kv.New(store(t, schema), kv.Options{}))
+	}
+	for _, c.DB = range dbs {
+		repo, err := storage.Open(context.Background(), c, Password)
+		check(t, err)
+		repos = append(repos, repo)
+	}
 	t.Cleanup(func() {
-		check(t, repo.Close())
+		for _, r := range repos {
+			check(t, r.Close())
+		}
 		check(t, c.Blobs.Close())
-		check(t, c.DB.Close())
+		for _, db := range dbs {
+			check(t, db.Close())
+		}
 	})
-	return repo
+	return repos
 }
 
-// store opens an empty store.
-func store(t testing.TB) kv.Store {
+// store opens an empty store, or once more the one in a schema of the database.
+func store(t testing.TB, schema string) kv.Store {
 	t.Helper()
 	switch where := os.Getenv("TEST_STORE"); where {
 	case "", "memory":
 		return memory.New()
-	case "postgres":
-		s, err := postgres.Open(context.Background(), pgtest.Address(t), postgres.Options{Log: slog.New(slog.DiscardHandler), Schema: pgtest.Schema(), Connections: 4})
+	case "postgres", "nodes":
+		s, err := postgres.Open(context.Background(), pgtest.Address(t), postgres.Options{Log: slog.New(slog.DiscardHandler), Schema: schema, Connections: 4})
 		check(t, err)
 		return s
 	default:
-		t.Fatalf("TEST_STORE: %q is not memory or postgres", where)
+		t.Fatalf("TEST_STORE: %q is not memory, postgres or nodes", where)
 		return nil
 	}
 }

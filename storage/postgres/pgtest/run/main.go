@@ -1,5 +1,5 @@
-// Command run starts a PostgreSQL server, runs a command with TEST_POSTGRES set to its address and TEST_STORE to postgres,
-// and stops the server. Tests of all packages then share it.
+// Command run starts a PostgreSQL server, runs a command with TEST_POSTGRES set to its address and TEST_STORE to postgres
+// unless it is set, and stops the server. Tests of all packages then share it.
 package main
 
 import (
@@ -31,7 +31,8 @@ func run(args []string) (code int, err error) {
 	defer s.Stop()
 	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...) //nolint:gosec // what the caller asks for
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), pgtest.Variable+"="+s.Address, "TEST_STORE=postgres")
+	cmd.Env = append([]string{"TEST_STORE=postgres"}, os.Environ()...) // of two values, the last one counts
+	cmd.Env = append(cmd.Env, pgtest.Variable+"="+s.Address)
 	var failed *exec.ExitError
 	if err = cmd.Run(); errors.As(err, &failed) {
 		return failed.ExitCode(), nil
