@@ -66,6 +66,12 @@ func start(t testing.TB) *resttest.Server {
 	return resttest.Start(t, resttest.Config{Ops: testOps})
 }
 
+// startOne is start for what a server has for itself: asynchronous runs, traces and figures.
+func startOne(t testing.TB) *resttest.Server {
+	t.Helper()
+	return resttest.Start(t, resttest.Config{Ops: testOps, Single: true})
+}
+
 const document = `{"entity-type":"document","type":"File","name":%q,"properties":{"dc:title":"hello"}}`
 
 func TestAddresses(t *testing.T) {
@@ -378,7 +384,7 @@ func TestIdempotency(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	s := start(t)
+	s := startOne(t)
 	got := s.Do("POST", "/api/v1/path/default-domain/workspaces?dryRun=true&trace=true", fmt.Sprintf(document, "a"))
 	body := got.JSON(t)
 	value, _ := body["value"].(map[string]any)
@@ -396,7 +402,7 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestAsync(t *testing.T) {
-	s := start(t)
+	s := startOne(t)
 	s.User("bob")
 	begin := func(op, body string) string {
 		got := s.Do("POST", "/nuxeo/site/automation/"+op+"/@async", body)

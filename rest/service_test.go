@@ -15,7 +15,7 @@ import (
 // TestFigures counts connections and asynchronous runs. Only administrators see the figures, and nobody does where they
 // are shown at an address of their own.
 func TestFigures(t *testing.T) {
-	s := start(t)
+	s := startOne(t)
 	s.Do("POST", "/api/v1/automation/Test.Wait/@async", `{"params":{"millis":600000}}`)
 	shown := s.Do("GET", "/metrics", "").Text
 	for _, want := range []string{"\ncatena_async_runs{state=\"running\"} 1\n", "\ncatena_async_runs{state=\"over\"} 0\n", "\ncatena_http_connections "} {

@@ -78,7 +78,7 @@ func TestRegistry(t *testing.T) {
 }
 
 func TestRequestLimits(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Rest: func(c *rest.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Single: true, Rest: func(c *rest.Config) {
 		c.Limits.Body, c.Limits.UserRuns = 100*time.Millisecond, 1
 	}})
 	slow, err := net.Dial("tcp", s.Listener.Addr().String())

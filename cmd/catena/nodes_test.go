@@ -82,6 +82,7 @@ func TestNodes(t *testing.T) {
 		to.want(t, 201, "ann", "POST", spaces+"/f1", fmt.Sprintf(`{"entity-type":"document","type":"Folder","name":"in%d"}`, i))
 		from.want(t, 200, "Administrator", "POST", "/api/v1/automation/Document.RemovePermission", inputCall(`{"user":"ann"}`, "/default-domain/workspaces/f1"))
 	}
+	madeAgain(t, a, b)
 	deployed(t, a, b)
 	code, out, errs := line(t, "nodes", "--store", store, "--data", t.TempDir(), "--blobs", content)
 	for _, p := range []*process{a, b} {
@@ -91,6 +92,20 @@ func TestNodes(t *testing.T) {
 	}
 	a.kill()
 	b.want(t, 201, "Administrator", "POST", spaces, `{"entity-type":"document","type":"Folder","name":"after"}`)
+}
+
+// madeAgain deletes a user on one node, and creates another one with the same name and password, who is signed in on both.
+func madeAgain(t *testing.T, a, b *process) {
+	t.Helper()
+	for range 3 {
+		for _, p := range []*process{a, b} {
+			p.want(t, 200, "ann", "GET", "/api/v1/me", "")
+		}
+		a.want(t, 204, "Administrator", "DELETE", "/api/v1/user/ann", "")
+		b.want(t, 401, "ann", "GET", "/api/v1/me", "")
+		a.want(t, 204, "Administrator", "POST", "/api/v1/automation/User.CreateOrUpdate", `{"params":{"username":"ann","password":"a long ann"}}`)
+		a, b = b, a
+	}
 }
 
 // deployed saves a chain on one node and calls it on the other.

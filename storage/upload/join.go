@@ -27,7 +27,7 @@ func joinAhead(ctx context.Context, r *storage.Repo, as *storage.Principal, in *
 		if u, err = find(tx, in.Batch, in.Part.Index); err != nil || u == nil {
 			return err
 		}
-		if u.Complete() || u.Count != in.Part.Count || len(u.Chunks)+1 != u.Count || u.has(in.Part.Chunk) {
+		if u.Complete() || u.Count != in.Part.Count || in.Part.Chunk < 0 || in.Part.Chunk >= u.Count || len(u.Chunks)+1 != u.Count || u.has(in.Part.Chunk) {
 			return nil // Put says why, or there are more to come
 		}
 		parts, err = partsOf(tx, u, in.Part, last)
