@@ -19,8 +19,7 @@ var (
 	oneRemark = regexp.MustCompile(`<!--.*?-->`)
 	longBlock = regexp.MustCompile(`(?i)<(?:pre|script|style|textarea|[!?])`)  // does not end at a blank line
 	plainRule = regexp.MustCompile(`^(?:[A-Za-z0-9 ^$?:=_~-]|\\[rns]){0,40}$`) // matches no more bytes than it has
-	beginning = regexp.MustCompile(`(?:^|\t|  )[\s>*+-]*(?:[0-9]+[.)]\s)?\s*([<\[].*)`)
-	bracketed = regexp.MustCompile(`^\[[^\[\]\\]*\](?:[^:]|$)`) // begins no definition of a link, which may go on over lines
+	bracketed = regexp.MustCompile(`^\[[^\[\]\\]*\](?:[^:]|$)`)                // begins no definition of a link, which may go on over lines
 )
 
 // fences finds the code between fences in the text of a template, which a section with separators reads.
@@ -30,7 +29,10 @@ func fences(text string, separators []attribute) []span {
 	if m == nil || !ok || strings.ContainsFunc(text, odd) {
 		return nil
 	}
-	c := code{src: text, margin: m[1], rules: rules}
+	c := code{src: text, margin: m[1], rules: rules, lines: 2}
+	for _, r := range rules {
+		c.lines = max(c.lines, 2+strings.Count(r.pattern.String(), `\n`)+strings.Count(r.pattern.String(), `\s`))
+	}
 	var found []span
 	free := true // no HTML goes on
 	for at := 0; at < len(text); {
@@ -43,7 +45,7 @@ func fences(text string, separators []attribute) []span {
 			if !free || fence == nil || !strings.HasPrefix(line, c.margin) {
 				return found
 			}
-			if end = c.closed(at, fence[1]); end == 0 {
+			if end = c.closed(at, fence[1]); end == 0 || len(found) == maxFences {
 				return found
 			}
 			found = append(found, span{at, end})
@@ -52,16 +54,35 @@ func fences(text string, separators []attribute) []span {
 		case longBlock.MatchString(bare), strings.Contains(line, "]:"), !strings.HasPrefix(line, c.margin):
 			return found
 		default:
-			for begin := beginning.FindStringSubmatch(bare); begin != nil; begin = beginning.FindStringSubmatch(begin[1][1:]) {
-				if begin[1][0] == '[' && !bracketed.MatchString(begin[1]) {
-					return found
-				}
-				free = free && begin[1][0] != '<'
+			html, certain := begins(bare)
+			if !certain {
+				return found
 			}
+			free = free && !html
 		}
 		at = end + 1
 	}
 	return found
+}
+
+const maxFences = 1000 // in a template; what follows is filtered like HTML
+
+// begins reports whether HTML begins in a line, at its beginning or behind blanks and the marks of quotations and items, and whether
+// it is certain that no definition of a link does.
+func begins(line string) (html, certain bool) {
+	fresh := true
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c == '\t', c == ' ' && i > 0 && line[i-1] == ' ':
+			fresh = true
+		case !fresh, strings.IndexByte(" >*+-.)0123456789", c) >= 0:
+		case c == '[' && !bracketed.MatchString(line[i:]):
+			return html, false
+		default:
+			html, fresh = html || c == '<', false
+		}
+	}
+	return html, true
 }
 
 // odd reports whether programs disagree about what a character is at the end of a line or between words.
@@ -106,6 +127,7 @@ type code struct {
 	src    string
 	margin string // of every line
 	rules  []rule
+	lines  int // more than a rule matches
 }
 
 // closed returns the end of the line that closes the fence at a position; 0 if it is uncertain.
@@ -128,18 +150,16 @@ func (c *code) closed(at int, fence string) int {
 	return 0
 }
 
-const ruleLines = 42 // more than a rule may match
-
 // divided reports whether slides or notes are divided in a part of the text, or across its ends. Rules are tried at every
 // place, because what the framework finds depends on what it found before.
 func (c *code) divided(from, to int) bool {
 	low, high := from, to
-	for n := 0; low > 0 && n < ruleLines; low-- {
+	for n := 0; low > 0 && n < c.lines; low-- {
 		if c.src[low-1] == '\n' {
 			n++
 		}
 	}
-	for n := 0; high < len(c.src) && n < ruleLines; high++ {
+	for n := 0; high < len(c.src) && n < c.lines; high++ {
 		if c.src[high] == '\n' {
 			n++
 		}

@@ -14,6 +14,10 @@ func FuzzGrowth(f *testing.F) {
 	f.Add("", "<section></section>", "")
 	f.Add("<section><p style='", "a:url(b);", "'></section>")
 	f.Add("<section><a href='", "&amp;", "'></section>")
+	for _, fragment := range []string{"```go\nx\n```\n\n", "  <b>", "[a](b) - ", "[", "\t", "`~", "<!-- a=\"b\" -->", "a\n", "> <b\n> a=1> ", "javascript"} {
+		f.Add("<section data-markdown><script type=\"text/template\">\n", fragment, "</script></section>")
+		f.Add("<section data-markdown>", fragment, "</section>")
+	}
 	f.Fuzz(func(t *testing.T, before, fragment, after string) {
 		if len(before)+len(after) > 200 {
 			return

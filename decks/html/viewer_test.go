@@ -173,9 +173,9 @@ func hasNode(n *html.Node, name string) bool {
 func alive(src string, remarks bool) (found string) {
 	check := func(element, name, value string) {
 		value = squeezed(value)
+		leads := strings.HasPrefix(value, "javascript:") || strings.HasPrefix(value, "vbscript:") || strings.HasPrefix(value, "data:text/html")
 		switch {
-		case strings.HasPrefix(name, "on"), name == "srcdoc", name == "formaction", name == "action",
-			strings.HasPrefix(value, "javascript:"), strings.HasPrefix(value, "vbscript:"), strings.HasPrefix(value, "data:text/html"):
+		case strings.HasPrefix(name, "on"), name == "srcdoc", name == "formaction", name == "action", leads && (element == "!--" || attributes[name]&address != 0):
 			found = fmt.Sprintf("%s=%q of <%s>", name, value, element)
 		}
 	}
