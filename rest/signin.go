@@ -24,8 +24,9 @@ import (
 // Cookies that sign browsers in.
 const (
 	SessionCookie = "catena_session"
-	DeviceCookie  = "catena_device" // says that somebody has signed in by a password here
-	ShareCookie   = "catena_share"  // holds the key that the password of a private link opens
+	DeviceCookie  = "catena_device"          // says that somebody has signed in by a password here
+	ShareCookie   = "catena_share"           // holds the key that the password of a private link opens
+	tokenCookie   = "X-Authentication-Token" // a device's token, as the header of that name
 	csrfHeader    = "X-Csrf-Token"
 	maxForm       = 64 << 10
 )
@@ -72,11 +73,11 @@ func (x *Request) signInPage() (ok bool, err error) {
 	return true, err
 }
 
-// ownPage reports whether a page of this server sends the request, with the session of anyone who looks at it. That alone
-// signs in to the addresses of the platform, whose front end sends nothing else. Another site can have a browser send the
-// session along only by leading it to an address, which must not change anything then.
-func (x *Request) ownPage() bool {
-	if x.Cookie(SessionCookie) == "" {
+// fromOwnPage reports whether a page of this server sends the request with a cookie of this name. That alone signs in to
+// the addresses of the platform, whose front end sends nothing else. Another site can have a browser send the cookie along
+// only by leading it to an address, which must not change anything then.
+func (x *Request) fromOwnPage(cookie string) bool {
+	if x.Cookie(cookie) == "" {
 		return false
 	}
 	if s := x.Server.section(x.HTTP.URL.Path); s != nil && s.Keys {
@@ -209,8 +210,10 @@ func (x *Request) unheaded() (*engine.Principal, error) {
 		return x.signInPortal()
 	case x.Server.As != nil:
 		return x.Server.As, nil
-	case x.ownPage():
+	case x.fromOwnPage(SessionCookie):
 		return by.Session(ctx, x.Cookie(SessionCookie))
+	case x.fromOwnPage(tokenCookie):
+		return by.Device(ctx, x.Cookie(tokenCookie))
 	}
 	return nil, errNoCredentials
 }

@@ -86,8 +86,9 @@ func (d *Doc) AttachBlob(xpath string, b *Blob) error {
 	return d.Set(property, append(append(make([]any, 0, len(items)+1), items...), value))
 }
 
-// RemoveBlob removes the file at an xpath: a list is emptied, and an item of a list that
-// holds nothing but the file goes with it.
+// RemoveBlob removes the file at an xpath: a list is emptied, and an item is removed from its list. The address of a file
+// within an item, files:files/0/file or blobholder:1, stays its own: the item is kept without the file, unless it is the
+// last of the list, so that no other file appears there.
 func (d *Doc) RemoveBlob(xpath string) error {
 	property, err := d.FileXpath(xpath)
 	if err != nil {
@@ -95,11 +96,20 @@ func (d *Doc) RemoveBlob(xpath string) error {
 	}
 	item, part, _ := cutLast(property)
 	if _, index, ok := cutLast(item); ok && isPosition(index) {
-		if field, err := d.FieldAt(item); err == nil && len(field.Fields) == 1 && field.Fields[0].Name == part {
+		if field, err := d.FieldAt(item); err == nil && len(field.Fields) == 1 && field.Fields[0].Name == part && d.isLast(item) {
 			return d.Remove(item)
 		}
 	}
 	return d.Remove(property)
+}
+
+// isLast reports whether an item of a list is its last.
+func (d *Doc) isLast(item string) bool {
+	list, index, _ := cutLast(item)
+	v, err := d.Get(list)
+	items, _ := v.([]any)
+	n, bad := strconv.Atoi(index)
+	return err == nil && bad == nil && n == len(items)-1
 }
 
 func (d *Doc) setNote(b *Blob) error {

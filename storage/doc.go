@@ -95,6 +95,9 @@ func joinPath(parent, name string) string {
 	return parent + "/" + name
 }
 
+// HasPath reports whether the document is somewhere: one that is not stored and was made for no folder is nowhere.
+func (d *Doc) HasPath() bool { return d.id != layout.None || d.parent != layout.None }
+
 // ParentID returns the id of the parent, "" for the root.
 func (d *Doc) ParentID() string {
 	if d.parent == layout.None || d.IsVersion() {

@@ -18,10 +18,14 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = append(dst, `{"entity-type":"document","repository":`...)
 	dst = schema.AppendString(dst, d.Repository())
 	dst = schema.AppendString(append(dst, `,"uid":`...), d.ID())
-	dst = schema.AppendString(append(dst, `,"path":`...), d.Path())
+	path := ""
+	if d.HasPath() {
+		path = d.Path()
+	}
+	dst = textOr(append(dst, `,"path":`...), path)
 	dst = schema.AppendString(append(dst, `,"type":`...), d.Type().Name)
 	dst = textOr(append(dst, `,"state":`...), d.State())
-	if dst = append(dst, `,"parentRef":`...); d.Path() == "/" {
+	if dst = append(dst, `,"parentRef":`...); path == "/" {
 		dst = append(dst, `"/"`...) // clients know the root by it
 	} else {
 		dst = textOr(dst, d.ParentID())

@@ -10,9 +10,10 @@ var remove = engine.Op{
 	Aliases:  []string{"Blob.Remove"},
 	Label:    "Remove File",
 	Category: "Files",
-	Doc:      "Removes the file at an xpath from the document and returns the document. A list is emptied; an item is removed from its list.",
-	Callers:  engine.Anyone,
-	Run:      engine.Each(removeParams.run),
+	Doc: "Removes the file at an xpath from the document and returns the document. A list is emptied, an item (files:files/0) is removed from its list, " +
+		"and the file of an item (files:files/0/file) leaves an empty one, so that the others keep their xpaths.",
+	Callers: engine.Anyone,
+	Run:     engine.Each(removeParams.run),
 }
 
 type removeParams struct {

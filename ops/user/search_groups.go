@@ -9,7 +9,7 @@ var searchGroups = engine.Op{
 	Name:     "Group.Search",
 	Label:    "Search Groups",
 	Category: "Users & Groups",
-	Doc:      "Returns a page of the groups whose name or label begins with a text, sorted by name.",
+	Doc:      "Returns a page of the groups whose name or label begins with a text, sorted by name in any case.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
 	Run:      engine.On(searchGroupsParams.run),

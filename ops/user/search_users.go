@@ -9,7 +9,7 @@ var searchUsers = engine.Op{
 	Name:     "User.Search",
 	Label:    "Search Users",
 	Category: "Users & Groups",
-	Doc:      "Returns a page of the users whose name, first name, last name or email address begins with a text, sorted by name.",
+	Doc:      "Returns a page of the users whose name, first name, last name or email address begins with a text, sorted by name in any case.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
 	Run:      engine.On(searchUsersParams.run),

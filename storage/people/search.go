@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -67,12 +68,15 @@ func namesIn(kind byte, name string, raw []byte) ([]string, error) {
 // nameTexts folds names and leaves empty and equal ones out.
 func nameTexts(names ...string) (out []string) {
 	for _, s := range names {
-		if s = row.Text(strings.TrimSpace(s)); s != "" && !slices.Contains(out, s) {
+		if s = nameText(s); s != "" && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
+
+// nameText is a name as its row has it.
+func nameText(name string) string { return row.Text(strings.TrimSpace(name)) }
 
 // setNames writes the rows by which somebody is found.
 func setNames(t *storage.Tx, kind byte, who string, old, new []string) error {
@@ -123,22 +127,18 @@ func openNames(ctx context.Context, r *storage.Repo) error {
 }
 
 // named calls take with the names of those, by name, of whom some name begins with a text;
-// nothing, "*" and "%" stand for all.
+// nothing, "*" and "%" stand for all. The order is that of the names in any case.
 func named(t *storage.Tx, kind byte, text string, take func(name string) bool) error {
 	if text = row.Text(strings.Trim(text, " *%")); text == "" {
-		table := tableOf(kind)
-		for name := range t.Table(table).Scan("", "", false, 0) {
-			if !take(name) {
-				break
-			}
-		}
-		return t.Err()
+		// Of the rows of everybody, the one for the name that they are called by is taken: it is the only one with its
+		// text, and these rows are in order.
+		return eachNamed(t, kind, "", func(text, name string) bool { return text != nameText(name) || take(name) })
 	}
 	found, err := allNamed(t, kind, text)
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
+	for _, name := range slices.SortedFunc(maps.Keys(found), compareNames) {
 		if !take(name) {
 			break
 		}
@@ -146,10 +146,15 @@ func named(t *storage.Tx, kind byte, text string, take func(name string) bool) e
 	return nil
 }
 
+// compareNames orders names in any case, those that differ by case alone by their bytes.
+func compareNames(a, b string) int {
+	return cmp.Or(strings.Compare(nameText(a), nameText(b)), strings.Compare(a, b))
+}
+
 // allNamed returns all of whom some name begins with a folded text.
 func allNamed(t *storage.Tx, kind byte, text string) (map[string]bool, error) {
 	found := map[string]bool{}
-	err := eachNamed(t, kind, text, func(who string) bool {
+	err := eachNamed(t, kind, text, func(_, who string) bool {
 		found[who] = true
 		return len(found) <= t.Repo().Limits().ScanRows
 	})
@@ -170,11 +175,11 @@ func namesOf(t *storage.Tx, kind byte, text string) ([]string, error) {
 		return nil, storage.ErrNobody
 	}
 	found, err := allNamed(t, kind, row.Text(text))
-	return slices.Sorted(maps.Keys(found)), err
+	return slices.SortedFunc(maps.Keys(found), compareNames), err
 }
 
-// eachNamed calls take for each name that begins with a folded text, with whose it is.
-func eachNamed(t *storage.Tx, kind byte, text string, take func(who string) bool) error {
+// eachNamed calls take for each name that begins with a folded text, in their order, with whose it is.
+func eachNamed(t *storage.Tx, kind byte, text string, take func(name, who string) bool) error {
 	whole := nameKey(kind, text, "")
 	names := kv.Prefix(whole[:len(whole)-2]) // without the end of the text
 	names.KeysOnly = true
@@ -182,8 +187,8 @@ func eachNamed(t *storage.Tx, kind byte, text string, take func(who string) bool
 		if err != nil {
 			return err
 		}
-		_, who, err := kv.DecodeString(r.Key[2:])
-		if err != nil || !take(string(who)) {
+		name, who, err := kv.DecodeString(r.Key[2:])
+		if err != nil || !take(name, string(who)) {
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ func suggest(t *storage.Tx, kind byte, words, among []string, limit int) (names 
 	default:
 		err = namedByAll(t, kind, words, take)
 	}
-	names = slices.Sorted(maps.Keys(found))
+	names = slices.SortedFunc(maps.Keys(found), compareNames)
 	if more = len(names) > limit; more {
 		names = names[:limit]
 	}
@@ -84,7 +84,7 @@ func namedByAll(t *storage.Tx, kind byte, words []string, take func(name string)
 		rest = append(rest, found)
 	}
 	read := 0
-	err := eachNamed(t, kind, words[0], func(name string) bool {
+	err := eachNamed(t, kind, words[0], func(_, name string) bool {
 		if read++; read > t.Repo().Limits().ScanRows {
 			return false
 		}
