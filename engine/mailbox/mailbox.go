@@ -2,7 +2,7 @@
 // there: not even that a message was seen.
 //
 // The connection is the caller's, which decides what may be reached. Where reading ended is a Mark, which the caller keeps:
-// the number that a server gives to a message grows with each message, until the server numbers all of them anew; the time
+// the number that a server gives to a message grows with each message, until the server numbers all of them again; the time
 // of the newest message tells then which are new.
 package mailbox
 
@@ -30,7 +30,7 @@ const maxNew = 100_000
 
 // Mark is where reading ended.
 type Mark struct {
-	Validity uint32    `json:"validity"` // changes when the server numbers its messages anew
+	Validity uint32    `json:"validity"` // changes when the server numbers its messages again
 	Last     uint32    `json:"last"`     // number of the last message read
 	Newest   time.Time `json:"newest"`   // when the newest message read had arrived
 }

@@ -257,7 +257,7 @@ func TestAttachAndRemove(t *testing.T) {
 			{"files:files/1", "2 3 5"},
 			{"files:files/0/file", "2 5"},
 			{"blobholder:0", "5"},
-			{"blobholder:1", ""},
+			{"blobholder:2", ""},
 			{"files:files", ""},
 		}
 		for _, s := range steps {
