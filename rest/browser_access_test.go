@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"catena/decks"
+	"catena/engine/waiting"
 	"catena/rest/resttest"
 )
 
@@ -114,7 +116,7 @@ func inColours(name string) chromedp.Action[chromedp.Void] {
 // controls have names, all text stands out in light and in dark, and the Tab key goes through
 // everything in order with a mark around it.
 func TestBrowserAccess(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, waiting.New().Ops()), Repo: decks.Listen})
 	s.User("alice")
 	pro(t, s, "alice")
 	path := makeDeck(t, s, map[string]any{"title": "Plans", "description": "What we will do.", "data": threeSlides, "visibility": "all"})
@@ -143,7 +145,7 @@ func TestBrowserAccess(t *testing.T) {
 		{"tasks", "/ui/tasks", `document.querySelector("#list time")`, false},
 		{"task", "/ui/tasks#" + task, `document.querySelectorAll("#actions button").length === 2 && document.activeElement.id === "one-title"`, false},
 		{"activity", "/ui/activity", `document.getElementById("list").textContent.startsWith("Nothing yet")`, false},
-		{"runs", "/ui/runs", `document.getElementById("running").textContent === "No running calls."`, false},
+		{"runs", "/ui/runs", `document.querySelector("#list [data-run]") || document.getElementById("list").textContent === "No runs."`, false},
 		{"chains", "/ui/chains", `document.querySelector("#operations option") && !document.getElementById("message").hidden`, false},
 		{"webhooks", "/ui/webhooks", `document.getElementById("list").textContent === "No webhooks yet."`, false},
 		{"team", "/ui/team", `!document.getElementById("none").hidden`, false},

@@ -11,6 +11,7 @@ import (
 
 	"catena/decks"
 	"catena/engine"
+	"catena/engine/waiting"
 	"catena/ops/bulk"
 	"catena/rest/resttest"
 	"catena/storage"
@@ -51,7 +52,7 @@ func searchOn(_ none, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 
 func startStuck(t *testing.T) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops), Single: true, Repo: decks.Listen, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops, waiting.New().Ops()), Single: true, Repo: decks.Listen, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
 	s.User("alice")
 	s.User("bob")
 	err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
@@ -227,28 +228,26 @@ func TestBrowserRuns(t *testing.T) {
 	go func() { answer <- s.Do("POST", "/api/v1/automation/Test.Search", "{}", "as", "alice") }()
 	runningRun(t, s, "Test.Search")
 	b.open("/ui/runs")
-	b.wait(`document.querySelector("#running tr td")?.textContent === "Test.Search"`)
-	b.shot("runs")
-	b.click(`[aria-label="End Test.Search of alice"]`)
+	b.wait(`document.querySelector("#list [data-state=running] code")?.textContent === "Test.Search"`)
+	b.shot("runs-running")
+	b.click(`[aria-label="Cancel Test.Search"]`)
 	answers(t, <-answer, 409, "was canceled by alice")
-	b.wait(`document.getElementById("running").textContent === "No running calls." || (document.getElementById("again").click(), false)`)
-	b.wait(`document.querySelector("#failed .tag.bad")?.textContent === "run_ended"`)
+	b.wait(`document.querySelector("#list [data-state=failed] .small")?.textContent.includes("was canceled by alice") || (document.querySelector("#find button").click(), false)`)
 
 	// It is looked at, and run again, which is ended again.
-	b.write("#find [name=code]", "none")
+	b.write("#find [name=operation]", "none")
 	b.click("#find button")
-	b.wait(`document.getElementById("failed").textContent === "No failed runs."`)
-	eval[bool](b, `(() => { const f = document.getElementById("find"); f.code.value = "run_ended"; f.hours.value = "1"; return true; })()`)
+	b.wait(`document.getElementById("list").textContent === "No runs."`)
+	eval[bool](b, `(() => { const f = document.getElementById("find"); f.operation.value = "Test.Search"; f.hours.value = "1"; return true; })()`)
 	b.click("#find button")
-	b.click(`[aria-label="Show the failed run of Test.Search"]`)
-	b.wait(`document.getElementById("one").open && document.getElementById("whole").textContent.includes('"code": "run_ended"')`)
-	b.shot("failed-run")
+	b.click(`[aria-label="Show Test.Search, failed"]`)
+	b.wait(`document.activeElement.id === "one" && document.querySelector("#one .alert").textContent.includes("was canceled by alice")`)
 	b.quiet()
-	b.click("#same")
+	b.click("#again .primary")
 	again := runningRun(t, s, "Test.Search")
 	if first := failed(t, s, "", "as", "alice"); len(first) != 1 || again["repeats"] != first[0]["id"] {
 		t.Errorf("%v repeats none of %v", again, first)
 	}
 	answers(t, s.Do("DELETE", runsAt+"/"+again["id"].(string), ""), 204, "")
-	b.wait(`document.getElementById("refused").textContent.includes("was canceled by Administrator")`)
+	b.wait(`document.getElementById("message").textContent.includes("was canceled by Administrator")`)
 }

@@ -1,69 +1,171 @@
-// The console's page of runs.
+// The console's page of runs: find, show, compare, repeat, stop; what is scheduled, and jobs.
 "use strict";
 (() => {
   const at = "/api/v1/automation/runs";
-  const none = (columns, text) => [make("tr", {}, make("td", { colspan: columns, class: "soft" }, text))];
-  const lasts = (run) => `${(run.duration / 1e9).toFixed(1)} s`;
+  const marked = []; // ids of the runs that are compared, two at most
+  const lasts = (ns) => (ns < 1e6 ? `${Math.round(ns / 1e3)} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);
+  const badge = (state) => make("span", { class: `tag ${{ done: "good", failed: "bad", dead: "bad" }[state] || ""}` }, state);
+  const text = (v) => (v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v));
 
-  const running = (run) => make("tr", {},
-    make("td", {}, make("code", {}, run.op)),
-    make("td", {}, run.user),
-    make("td", {}, make("span", { class: "tag" }, run.door)),
-    make("td", { title: run.start }, lasts(run)),
-    make("td", {}, make("code", {}, run.requestId || "")),
-    make("td", { class: "end" }, make("button", {
-      class: "quiet danger", "aria-label": `End ${run.op} of ${run.user}`, onclick: tried(async () => {
-        if (!confirm(`Cancel ${run.op} of ${run.user}? All changes of the call are undone.`)) return;
-        await call("DELETE", `${at}/${run.id}`);
-        await show();
-      }),
-    }, "Cancel")));
+  // button carries out an act on a run, schedule or job and shows everything again.
+  const button = (label, name, act, kind = "quiet") => make("button", { type: "button", class: kind, "aria-label": `${label} ${name}`, onclick: tried(async () => {
+    if ((await act()) !== false) await show();
+  }) }, label);
 
-  const open = async (run) => {
-    const { answer } = await call("GET", `${at}/${run.id}`);
-    const again = (version) => async () => {
-      byId("refused").hidden = true;
-      try {
-        const done = await call("POST", `${at}/${run.id}/retry?version=${version}`);
-        byId("whole").textContent = `The call succeeded this time.\n\n${typeof done.answer === "string" ? done.answer : JSON.stringify(done.answer, null, 2)}`;
-      } catch (error) {
-        byId("refused").textContent = error.message;
-        byId("refused").hidden = false;
-      }
-      await show();
-    };
-    byId("one-title").textContent = `${answer.op} failed`;
-    byId("whole").textContent = JSON.stringify(answer, null, 2);
-    byId("refused").hidden = true;
-    byId("same").onclick = again("same");
-    byId("latest").onclick = again("latest");
-    byId("same").hidden = answer.door === "listener";
-    byId("same").textContent = answer.version ? "Run again as it was" : "Run again";
-    byId("latest").hidden = !answer.version;
-    byId("one").showModal();
+  const stop = (r) => button(r.state === "running" ? "Cancel" : "Stop", r.op, async () => {
+    if (!confirm(r.state === "running" ? `Cancel ${r.op}? All changes of the call are undone.` : `Stop ${r.op}? What it has done stays.`)) return false;
+    await run("Run.Stop", { id: r.id });
+    return true;
+  }, "quiet danger");
+
+  const item = (r) => {
+    const ended = r.state === "done" || r.state === "failed";
+    const mark = make("button", { type: "button", class: "quiet", "aria-pressed": String(marked.includes(r.id)), "aria-label": `Compare ${r.op}, ${r.id}`, onclick: tried(() => choose(r.id, mark)) }, "Compare");
+    return make("li", { "data-run": r.id, "data-state": r.state },
+      make("div", {},
+        make("code", {}, r.op), " ", badge(r.state), r.version ? make("span", { class: "tag" }, `version ${r.version}`) : null, r.repeats ? make("span", { class: "tag" }, "again") : null,
+        make("p", {}, `${r.user} · `, ago(r.start), ` · ${lasts(r.duration)}`, r.for ? ` · waits for ${r.event || r.for}` : "", r.until ? ` until ${new Date(r.until).toLocaleString()}` : ""),
+        r.error ? make("p", { class: "small" }, r.error) : null),
+      r.state === "failed" && r.door !== "listener" ? make("button", { type: "button", class: "quiet", "aria-label": `Edit and run ${r.op} again`, onclick: tried(() => open(r.id, true)) }, "Edit and run again") : null,
+      r.state === "waiting" ? button("Continue", r.op, () => run("Run.Continue", { id: r.id })) : null,
+      ended ? null : stop(r),
+      ended ? mark : null,
+      make("button", { type: "button", class: "quiet", "aria-label": `Show ${r.op}, ${r.state}`, onclick: tried(() => open(r.id)) }, "Show"));
   };
-
-  const failed = (run) => make("tr", {},
-    make("td", {}, ago(run.start)),
-    make("td", {}, make("code", {}, run.op), run.version ? make("span", { class: "tag" }, `version ${run.version}`) : null, run.repeats ? make("span", { class: "tag" }, "again") : null),
-    make("td", {}, run.user),
-    make("td", {}, make("span", { class: "tag bad" }, run.code), make("p", { class: "soft small" }, run.error)),
-    make("td", { class: "end" }, make("button", { class: "quiet", "aria-label": `Show the failed run of ${run.op}`, onclick: tried(() => open(run)) }, "Show")));
 
   const find = async (before) => {
-    const query = new URLSearchParams({ state: "failed", limit: 50 });
+    const params = { limit: 50 };
     for (const [name, value] of new FormData(byId("find"))) {
-      if (value && name === "hours") query.set("since", new Date(Date.now() - value * 3600e3).toISOString());
-      else if (value) query.set(name, value);
+      if (value && name === "hours") params.since = new Date(Date.now() - value * 3600e3).toISOString();
+      else if (value) params[name] = value;
     }
-    if (before) query.set("before", before);
-    const { answer } = await call("GET", `${at}?${query}`);
-    const rows = answer.entries.map(failed);
-    if (before) byId("failed").append(...rows);
-    else byId("failed").replaceChildren(...(rows.length ? rows : none(5, "No failed runs.")));
-    byId("older").parentElement.hidden = !answer.before;
-    byId("older").onclick = tried(() => find(answer.before));
+    if (before) params.before = before;
+    const page = await run("Run.List", params);
+    const rows = page.entries.map(item);
+    if (before) byId("list").append(...rows);
+    else byId("list").replaceChildren(...(rows.length ? rows : [make("li", { class: "soft" }, "No runs.")]));
+    byId("older").parentElement.hidden = !page.before;
+    byId("older").onclick = tried(() => find(page.before));
   };
+
+  const facts = (list) => make("dl", { class: "facts" }, ...list.filter(([, v]) => v !== "" && v !== undefined).flatMap(([name, v]) => [make("dt", {}, name), make("dd", {}, v)]));
+
+  // step is one operation of the tree, with those it ran.
+  const step = (s) => make("li", {}, make("details", { open: Boolean(s.error || s.console || s.steps) },
+    make("summary", {}, make("code", {}, s.op), s.line ? make("span", { class: "tag" }, `line ${s.line}`) : null, make("span", { class: "soft" }, lasts(s.duration)), s.error ? badge("failed") : null),
+    facts([["Input", s.input], ...Object.entries(s.params || {}).map(([name, v]) => [name, v]), ["Output", s.output], ["Error", s.error]]),
+    s.console ? make("pre", { class: "result", tabindex: "0", "aria-label": "Console output" }, s.console.join("\n")) : null),
+  s.steps ? make("ol", { class: "steps" }, ...s.steps.map(step)) : null);
+
+  // form makes a run again with values that can be changed. A member that is left as it was is not sent, so that what the
+  // server has not kept stays missing unless somebody writes it.
+  const form = (r) => {
+    const result = make("pre", { class: "result", tabindex: "0", "aria-label": "Result", hidden: true });
+    const shown = (v) => (v === undefined ? "" : JSON.stringify(v, null, 2));
+    const field = (name, label, rows) => make("label", { class: "field" }, label, make("textarea", { name, rows, class: "mono", spellcheck: "false", autocapitalize: "off" }, shown(r[name])));
+    const out = make("form", { id: "again" }, make("h3", {}, "Run again"),
+      r.left ? make("p", { class: "soft" }, `Not stored: ${r.left.join(", ")}. Add it to run again.`) : null,
+      field("input", "Input as JSON", 2), field("params", "Parameters as JSON", 5),
+      r.version ? make("label", {}, "Version", make("select", { name: "version" }, make("option", { value: "latest" }, "the latest"), make("option", { value: "same" }, `as it was: ${r.version}`))) : null,
+      make("div", { class: "row" }, make("button", { class: "primary" }, "Run again")), result);
+    out.addEventListener("submit", tried(async () => {
+      result.hidden = true;
+      const f = new FormData(out);
+      const body = {};
+      for (const name of ["input", "params"]) {
+        if (f.get(name).trim() && f.get(name) !== shown(r[name])) body[name] = JSON.parse(f.get(name));
+      }
+      const { answer, status } = await call("POST", `${at}/${r.id}/retry?version=${f.get("version") || "same"}`, body);
+      result.textContent = status === 204 ? "Done, without a result." : typeof answer === "string" ? answer.slice(0, 20000) : JSON.stringify(answer, null, 2);
+      result.hidden = false;
+      result.focus();
+      await find();
+    }));
+    return out;
+  };
+
+  const open = async (id, edit) => {
+    const { answer: r } = await call("GET", `${at}/${encodeURIComponent(id)}`).catch(async (error) => {
+      if (error.status !== 404) throw error;
+      return { answer: await run("Run.Get", { id }) }; // it waits
+    });
+    history.replaceState(null, "", `#${id}`);
+    const box = byId("one");
+    const ended = r.state === "done" || r.state === "failed";
+    box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), ended ? null : stop(r),
+      make("button", { type: "button", class: "quiet", onclick: () => {
+        box.hidden = true;
+        history.replaceState(null, "", location.pathname);
+        byId("list").querySelector(`[data-run="${CSS.escape(id)}"] button:last-child`)?.focus();
+      } }, "Close")),
+    ...(r.error ? [make("p", { class: "alert" }, r.error)] : []),
+    facts([["User", r.user], ["Began", new Date(r.start).toLocaleString()], ["Duration", lasts(r.duration)], ["From", r.door], ["Request", r.requestId], ["Version", r.version && String(r.version)], ["Repeats", r.repeats]]),
+    ...(r.trace ? [make("h3", {}, "Steps"), make("ol", { class: "steps" }, step(r.trace))] : []),
+    ...(ended && r.door !== "listener" ? [form(r)] : []));
+    box.hidden = false;
+    const first = edit && box.querySelector("[name=params]");
+    (first || box).focus();
+    (first || box).scrollIntoView({ block: first ? "center" : "start" });
+  };
+
+  // flat lists the steps of a tree with their depth.
+  const flat = (s, depth = 0) => (s ? [{ ...s, depth }, ...(s.steps || []).flatMap((t) => flat(t, depth + 1))] : []);
+
+  const compare = async () => {
+    const box = byId("compared");
+    const [a, b] = (await Promise.all(marked.map((id) => call("GET", `${at}/${encodeURIComponent(id)}`)))).map((x) => x.answer);
+    const row = (name, x, y) => make("tr", { class: x === y ? null : "differs" }, make("th", { scope: "row" }, name), make("td", {}, x), make("td", {}, y), make("td", {}, x === y ? "" : "differs"));
+    const [left, right] = [flat(a.trace), flat(b.trace)];
+    const rows = [row("State", a.state, b.state), row("Version", text(a.version), text(b.version)), row("Input", text(a.input), text(b.input)), row("Error", text(a.error), text(b.error))];
+    for (const name of new Set([...Object.keys(a.params || {}), ...Object.keys(b.params || {})])) rows.push(row(name, text(a.params?.[name]), text(b.params?.[name])));
+    for (let i = 0; i < Math.max(left.length, right.length); i++) {
+      const [x, y] = [left[i], right[i]];
+      const value = (s) => (s ? `${s.op}: ${s.error || s.output || "no output"}` : "not run");
+      rows.push(row(`${"› ".repeat((x || y).depth)}Step ${i + 1}`, value(x), value(y)));
+      rows.push(make("tr", {}, make("th", { scope: "row" }, "Duration"), make("td", {}, x ? lasts(x.duration) : ""), make("td", {}, y ? lasts(y.duration) : ""), make("td", {}, "")));
+    }
+    box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "compared-title" }, "Two runs"), make("button", { type: "button", class: "quiet", onclick: () => {
+      marked.length = 0;
+      box.hidden = true;
+      for (const m of byId("list").querySelectorAll("[aria-pressed=true]")) m.setAttribute("aria-pressed", "false");
+    } }, "Close")),
+    make("table", {}, make("caption", { class: "only-read" }, "Two runs side by side"),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Value"), ...[a, b].map((r) => make("th", { scope: "col" }, `${r.op}, ${new Date(r.start).toLocaleString()}`)), make("th", { scope: "col" }, "Difference"))),
+      make("tbody", {}, ...rows)));
+    box.hidden = false;
+    box.focus();
+    box.scrollIntoView();
+  };
+
+  const choose = async (id, mark) => {
+    const i = marked.indexOf(id);
+    if (i >= 0) marked.splice(i, 1);
+    else marked.push(id);
+    mark.setAttribute("aria-pressed", String(i < 0));
+    if (marked.length > 2) {
+      const dropped = marked.shift();
+      byId("list").querySelector(`[data-run="${CSS.escape(dropped)}"] [aria-pressed]`)?.setAttribute("aria-pressed", "false");
+    }
+    if (marked.length === 2) await compare();
+  };
+
+  // fill shows a section if there is anything in it, and if the server has the operation.
+  const fill = async (id, name, params, line) => {
+    const list = await run(name, params).catch((error) => {
+      if (error.status !== 404) throw error;
+      return [];
+    });
+    byId(id).querySelector("ul").replaceChildren(...(Array.isArray(list) ? list : []).map(line));
+    byId(id).hidden = !Array.isArray(list) || !list.length;
+  };
+
+  const schedule = (s) => make("li", { "data-schedule": s.name }, make("div", {}, make("code", {}, s.name), " ", badge(s.state), make("p", {}, `${s.run} as ${s.user}`, s.next ? ` · next ${new Date(s.next).toLocaleString()}` : "", s.last ? ` · last ${new Date(s.last).toLocaleString()}` : ""), s.failure ? make("p", { class: "small" }, s.failure) : null),
+    button("Run now", s.name, () => run("Schedule.RunNow", { name: s.name })),
+    s.state === "stopped" ? button("Resume", s.name, () => run("Schedule.Resume", { name: s.name })) : button("Stop", s.name, () => run("Schedule.Stop", { name: s.name })));
+
+  const job = (j) => make("li", { "data-job": j.id }, make("div", {}, make("code", {}, j.kind), " ", badge(j.state), make("p", {}, `${j.user || "server"} · due `, ago(j.due), ` · tries: ${j.tries}`), j.failure ? make("p", { class: "small" }, j.failure) : null),
+    j.state === "running" ? null : button("Retry", `${j.kind}, ${j.id}`, () => run("Job.Retry", { id: j.id })),
+    j.state === "running" ? null : button("Delete", `${j.kind}, ${j.id}`, async () => confirm(`Delete the job ${j.kind}? It will not run.`) && (await run("Job.Delete", { id: j.id }), true), "quiet danger"));
 
   const slow = (query) => make("tr", {},
     make("td", {}, make("code", {}, query.query), query.refused ? make("span", { class: "tag bad" }, `refused ${query.refused} times`) : null),
@@ -72,21 +174,20 @@
     make("td", {}, `${query.rows} rows, ${query.documents} documents`),
     make("td", {}, query.advice ? make("code", {}, query.advice) : ""));
 
-  // Only administrators may see queries.
-  const queries = async () => {
-    const { answer: me } = await call("GET", "/api/v1/me");
-    const all = me.isAdministrator ? await run("Repository.SlowQueries") : [];
-    byId("queries").replaceChildren(...all.map(slow));
-    byId("slow").hidden = !all.length;
-  };
-
   const show = async () => {
-    const { answer } = await call("GET", at);
-    byId("running").replaceChildren(...(answer.entries.length ? answer.entries.map(running) : none(6, "No running calls.")));
     await find();
-    await queries();
+    // Only administrators may see the rest.
+    const { answer: me } = await call("GET", "/api/v1/me");
+    if (!me.isAdministrator) return;
+    await fill("schedules", "Schedule.Status", {}, schedule);
+    await fill("jobs", "Job.List", { limit: 20 }, job);
+    const queries = await run("Repository.SlowQueries");
+    byId("queries").replaceChildren(...queries.map(slow));
+    byId("slow").hidden = !queries.length;
   };
   byId("find").addEventListener("submit", tried(() => find()));
-  byId("again").addEventListener("click", tried(show));
-  tried(show)();
+  tried(async () => {
+    await show();
+    if (location.hash.length > 1) await open(decodeURIComponent(location.hash.slice(1)));
+  })();
 })();

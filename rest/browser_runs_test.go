@@ -1,0 +1,77 @@
+package rest_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"catena/chains"
+	"catena/decks"
+	"catena/engine/waiting"
+	"catena/rest/resttest"
+)
+
+// TestBrowserRecordedRuns looks at runs on their page: filters them, reads the steps of one that failed, corrects its values and
+// runs it again, and compares two.
+func TestBrowserRecordedRuns(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops()), Repo: decks.Listen})
+	for _, body := range []string{`{"type": "Folder", "name": "desk"}`, `{"type": "Folder", "name": "shelf"}`} {
+		s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": `+body+`}`)
+	}
+	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Find\ninput: document\noutput: document\nparams: [{name: name}]\nsteps:\n  - op: Document.GetChild\n    params: {name: \"@{name}\"}\n  - op: Document.SetProperty\n    params: {xpath: \"dc:description\", value: \"Found @{name}\"}\n"}}`)
+	for _, name := range []string{"desk", "shelf", "cellar"} {
+		s.Do("POST", "/api/v1/automation/Desk.Find", `{"input": "/", "params": {"name": "`+name+`"}}`)
+	}
+	b := browse(t, s)
+	set := func(selector, value string) {
+		t.Helper()
+		eval[bool](b, fmt.Sprintf(`(() => { document.querySelector(%q).value = %q; return true; })()`, selector, value))
+	}
+	b.signIn("Administrator")
+	b.open("/ui/runs")
+	b.wait(`document.querySelectorAll("#list [data-run]").length === 3`)
+	b.shot("runs")
+
+	set("#find [name=state]", "failed")
+	b.click("#find button")
+	b.wait(`document.querySelectorAll("#list [data-run]").length === 1`)
+	b.click(`#list [aria-label="Edit and run Desk.Find again"]`)
+	b.wait(`document.activeElement.name === "params"`)
+	if got := eval[string](b, `[...document.querySelectorAll("#one .steps summary")].map((e) => e.innerText.replace(/[\d.]+ [µm]?s/, "").replace(/\s+/g, " ")).join("|")`); got != "Desk.Find failed|Document.GetChild line 6 failed" {
+		t.Errorf("steps %q", got)
+	}
+	b.shot("run-failed")
+	set("#again [name=params]", `{"name": "desk"}`)
+	b.click("#again .primary")
+	b.wait(`document.getElementById("again").querySelector("pre").textContent.includes('"path": "/desk"')`)
+
+	set("#find [name=state]", "done")
+	b.click("#find button")
+	b.wait(`document.querySelectorAll("#list [data-run]").length === 3 && document.querySelector("#list .tag + .tag + .tag")?.textContent === "again"`)
+	for _, n := range []string{"1", "2"} {
+		b.click(`#list li:nth-child(` + n + `) [aria-pressed]`)
+	}
+	b.wait(`!document.getElementById("compared").hidden`)
+	if got := eval[string](b, `[...document.querySelectorAll("#compared .differs")].map((e) => [...e.children].slice(0, 3).map((c) => c.textContent).join(": ")).join("|")`); got !=
+		"name: desk: shelf|Step 1: Desk.Find: Folder /desk: Desk.Find: Folder /shelf|› Step 2: Document.GetChild: Folder /desk: Document.GetChild: Folder /shelf|› Step 3: Document.SetProperty: Folder /desk: Document.SetProperty: Folder /shelf" {
+		t.Errorf("differences %q", got)
+	}
+	b.shot("runs-compared")
+	b.click("#compared .head button")
+	b.click(`#list li:nth-child(3) button:last-child`)
+	b.wait(`document.activeElement.id === "one" && document.querySelectorAll("#one .steps summary").length === 3`)
+	b.click(`#one .steps .steps summary`)
+	b.shot("run")
+	b.do(chromedp.EmulateViewport(390, 780), darkMode)
+	b.shot("run-narrow")
+	if eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
+		t.Error("the page is wider than a phone")
+	}
+	b.click("#one .head button:last-child")
+	b.wait(`document.getElementById("one").hidden`)
+	b.shot("runs-narrow")
+	b.said = nil // the run that failed
+	b.quiet()
+}
