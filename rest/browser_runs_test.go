@@ -16,7 +16,7 @@ import (
 // TestBrowserRecordedRuns looks at runs on their page: filters them, reads the steps of one that failed, corrects its values and
 // runs it again, and compares two.
 func TestBrowserRecordedRuns(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops()), Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops()), Single: true, Repo: decks.Listen})
 	for _, body := range []string{`{"type": "Folder", "name": "desk"}`, `{"type": "Folder", "name": "shelf"}`} {
 		s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": `+body+`}`)
 	}

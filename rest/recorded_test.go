@@ -17,7 +17,7 @@ import (
 // recording starts a server with a chain that returns a title, or fails without one.
 func recording(t *testing.T, change func(*engine.Limits)) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: append(testOps[:len(testOps):len(testOps)], chains.New().Ops()...), Engine: func(c *engine.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: append(testOps[:len(testOps):len(testOps)], chains.New().Ops()...), Single: true, Engine: func(c *engine.Config) {
 		if change != nil {
 			change(&c.Limits)
 		}

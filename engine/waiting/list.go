@@ -36,15 +36,8 @@ func (p runsParams) run(c *engine.Ctx, _ engine.Void) (runList, error) {
 	if p.Limit < 1 || p.Limit > 1000 {
 		return out, fault.Invalid.Errorf("limit: %d is not between 1 and 1000", p.Limit).In("limit")
 	}
-	if p.Before == "" && (p.State == "" || p.State == engine.RunRuns) {
-		for _, l := range slices.Backward(c.Engine().Running(c.As)) {
-			if l.ID != c.RunID() {
-				out.add(l.Shown(), &p)
-			}
-		}
-	}
-	if p.Before == "" && (p.State == "" || p.State == engine.RunWaits) {
-		if err := p.waiting(c, &out); err != nil {
+	if p.Before == "" {
+		if err := p.unended(c, &out); err != nil {
 			return out, err
 		}
 	}
@@ -64,6 +57,21 @@ func (p runsParams) run(c *engine.Ctx, _ engine.Void) (runList, error) {
 		out.Before = ended[len(ended)-1].ID
 	}
 	return out, nil
+}
+
+// unended adds the runs that have not ended.
+func (p *runsParams) unended(c *engine.Ctx, out *runList) error {
+	if p.State == "" || p.State == engine.RunRuns {
+		for _, l := range slices.Backward(c.Engine().Running(c.As)) {
+			if l.ID != c.RunID() {
+				out.add(l.Shown(), p)
+			}
+		}
+	}
+	if p.State == "" || p.State == engine.RunWaits {
+		return p.waiting(c, out)
+	}
+	return nil
 }
 
 // add adds a run that has not ended if it is one of those asked for.

@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   const at = "/api/v1/automation/runs";
+  let finds = 0; // the newest search; answers of older ones are dropped
   const marked = []; // ids of the runs that are compared, two at most
   const lasts = (ns) => (ns < 1e6 ? `${Math.round(ns / 1e3)} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);
   const badge = (state) => make("span", { class: `tag ${{ done: "good", failed: "bad", dead: "bad" }[state] || ""}` }, state);
@@ -40,7 +41,9 @@
       else if (value) params[name] = value;
     }
     if (before) params.before = before;
+    const mine = ++finds;
     const page = await run("Run.List", params);
+    if (mine !== finds) return;
     const rows = page.entries.map(item);
     if (before) byId("list").append(...rows);
     else byId("list").replaceChildren(...(rows.length ? rows : [make("li", { class: "soft" }, "No runs.")]));
