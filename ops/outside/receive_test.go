@@ -21,7 +21,7 @@ import (
 	"catena/storage/fault"
 )
 
-// post is a mail server with one mailbox, whose numbering can begin anew.
+// post is a mail server with one mailbox, which can renumber its messages.
 type post struct {
 	memory.Mailbox
 	mu       sync.Mutex
@@ -114,7 +114,7 @@ func TestReceive(t *testing.T) {
 	if got := subjects(map[string]any{"most": 2}) + "|" + subjects(nil) + "|" + subjects(nil); got != "m0 m1|m2|" {
 		t.Errorf("in parts: %q", got)
 	}
-	// The server numbers its messages anew: what arrived later than the newest is new.
+	// The server renumbers its messages: what arrived later than the newest is new.
 	p.validity++
 	p.deliver(t, now.Add(time.Minute), "Subject: late\n\nx")
 	p.deliver(t, now.Add(time.Hour), "Subject: newer\n\nx")
