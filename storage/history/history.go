@@ -61,7 +61,7 @@ type Details struct {
 	Context json.RawMessage `json:",omitempty"`
 	Left    []string        `json:",omitempty"` // what was asked and is not kept: secrets, files, what is too large
 	Trace   json.RawMessage `json:",omitempty"`
-	Expires time.Time       `json:"expires"`
+	Expires time.Time       `json:"expires,omitzero"`
 }
 
 // Limits bound what is kept.
@@ -101,7 +101,6 @@ func Keep(tx *storage.Tx, ended []Ended) error {
 	}
 	for i := range ended {
 		e := &ended[i]
-		e.Details.Expires = e.Run.Expires
 		p, err := pack(&e.Details)
 		if err != nil {
 			return err

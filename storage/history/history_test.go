@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/history"
+	"catena/storage/internal/row"
 	"catena/storage/people"
 	"catena/storage/storagetest"
 )
@@ -203,5 +205,34 @@ func TestLeave(t *testing.T) {
 	ids, _ := w.list("Administrator", history.Filter{})
 	if !slices.Equal(ids, []string{"09", "07", "05", "03", "01"}) {
 		t.Errorf("left: %v", ids)
+	}
+}
+
+// TestSize keeps a run of a chain of ten steps: it takes at most 1 KB with its keys.
+func TestSize(t *testing.T) {
+	w := newWorld(t)
+	var steps []string
+	for n := range 10 {
+		steps = append(steps, fmt.Sprintf(`{"op":"Document.SetProperty","input":"File /default-domain/workspaces/desk/report-%d","output":"File /default-domain/workspaces/desk/report-%d","params":{"value":"Value %d","xpath":"dc:title"},"start":"2026-01-01T10:20:30.%dZ","duration":%d,"line":%d}`,
+			n, n+1, n, 123456789+n*98765432, 45678+n*1234, 5+2*n))
+	}
+	r := w.run(1, "alice")
+	r.ID, r.Op, r.Version, r.Request = "1a215bbfee0-0000000005", "Report.Review", 3, "e00d8e68a9735cfb"
+	trace := `{"id":"d50ff875b9635847c3b2c0e81f9f6c21","op":"Report.Review","input":"/","output":"File /x","start":"2026-01-01T10:20:30Z","duration":512345,"user":"alice","requestId":"e00d8e68a9735cfb","steps":[` + strings.Join(steps, ",") + `]}`
+	w.update(func(tx *storage.Tx) error {
+		return history.Keep(tx, []history.Ended{{Run: r, Details: history.Details{Input: json.RawMessage(`"/default-domain"`), Params: json.RawMessage(`{"title":"One"}`), Trace: json.RawMessage(trace)}}})
+	})
+	size := 0
+	w.update(func(tx *storage.Tx) error {
+		for _, table := range []string{"runs", "rundetails"} {
+			for key, raw := range tx.Secret(row.Secret{Name: table}).Scan("", "", false, 0) {
+				size += len(key) + len(table) + 2 + len(raw)
+			}
+		}
+		return tx.Err()
+	})
+	t.Logf("%d bytes of JSON take %d", len(trace), size)
+	if size < 300 || size > 1024 {
+		t.Errorf("%d bytes", size)
 	}
 }

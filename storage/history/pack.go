@@ -3,7 +3,6 @@ package history
 import (
 	"encoding/json"
 	"sync"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -13,8 +12,7 @@ import (
 // packed is the row of the details of a run that went well: the steps of a chain resemble one another, so that they take
 // a fraction of their size.
 type packed struct {
-	Z       []byte    // JSON, compressed
-	Expires time.Time `json:"expires"`
+	Z []byte // JSON, compressed
 }
 
 // maxDetails bounds what the details of a run may unpack to. The engine bounds what goes in.
@@ -42,7 +40,7 @@ func pack(d *Details) (*packed, error) {
 	if err != nil {
 		return nil, fault.Internal.Errorf("details of a run: %w", err)
 	}
-	return &packed{encoder().EncodeAll(raw, nil), d.Expires}, nil
+	return &packed{encoder().EncodeAll(raw, nil)}, nil
 }
 
 func (p *packed) unpack(d *Details) error {
