@@ -39,7 +39,7 @@ const ChainForm = (() => {
   };
   const shown = (v) => (v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v, null, 1) : String(v));
 
-  // send tells of a change once it is over, or rests for a moment.
+  // send tells of a change once it has ended, or rests for a moment.
   const send = (input, f, kind) => {
     let last = input.value;
     let timer;
