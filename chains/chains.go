@@ -21,6 +21,9 @@ const maxNesting = 32 // chains within chains
 
 // Chains are the chains of one engine.
 type Chains struct {
+	// Workflows are the nodes of workflows that name an operation; nil: there are no workflows.
+	Workflows func(name string) []Use
+
 	kind   *library.Kind
 	finder atomic.Pointer[find.Finder]
 }

@@ -30,6 +30,8 @@ func (ch *Chains) editing() []engine.Op {
 			engine.On(func(p editParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(c) })),
 		op("FindStep", "Find a step", "Finds operations, chains and kinds of steps by purpose, the best match first. Chains of the server's own workflows are left out.",
 			engine.On(func(p findParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(ch, c) })),
+		op("FindUses", "Find the uses of a chain", "Lists where a chain is used: in other chains, hooks, listeners, schedules, scripts and workflows.",
+			engine.On(func(p usesParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(ch, c) })),
 		op("Outline", "Outline a chain", "Returns the steps of the text of a chain as a tree, with places, values, variables and problems; saves nothing.",
 			engine.On(func(p outlineParams, c *engine.Ctx, _ engine.Void) (any, error) { return ch.outline(c, p.Source) })),
 	}

@@ -84,6 +84,9 @@ func runSteps(c *Ctx, steps []step, in any) (any, error) {
 	for i := range steps {
 		st := &steps[i]
 		c.Input = in
+		if c.trace != nil {
+			c.line = st.Line
+		}
 		var out any
 		var err error
 		// Nearly all steps have neither a condition nor a handler, block or retry; they skip the checks for

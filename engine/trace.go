@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"catena/storage"
@@ -24,14 +25,19 @@ type Trace struct {
 	User     string            `json:"user,omitempty"`
 	Request  string            `json:"requestId,omitempty"`
 	Console  []string          `json:"console,omitempty"` // lines that a script printed
+	Changes  []storage.Change  `json:"changes,omitempty"` // of a step of a dry run, the first ones if they are many
 	Steps    []*Trace          `json:"steps,omitempty"`
 
 	owner  storage.Owned
 	up     *Trace
 	secret bool // what it returned is
+	noted  int  // changes before it
 }
 
-const maxSummary = 256
+const (
+	maxSummary = 256
+	maxChanges = 50 // of a step
+)
 
 // maxPrinted is how many bytes of what a call prints are recorded.
 const maxPrinted = 4096
@@ -103,6 +109,9 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 		t = &Trace{Op: d.Name, Start: time.Now(), Line: c.line, up: c.trace}
 		c.trace.Steps = append(c.trace.Steps, t)
 		c.trace = t
+		if c.Tx != nil {
+			t.noted = len(storage.Noted(c.Tx))
+		}
 	}
 	params = given(params, raw)
 	r.hide(d, params)
@@ -131,6 +140,11 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 		return err
 	}
 	t.Duration = time.Since(t.Start)
+	if t.up != nil && c.Tx != nil {
+		if all := storage.Noted(c.Tx); len(all) > t.noted {
+			t.Changes = slices.Clone(all[t.noted:min(len(all), t.noted+maxChanges)])
+		}
+	}
 	if err != nil {
 		_, cause := root(err)
 		t.Error = c.run.shown(cause.Error(), maxSummary)

@@ -87,6 +87,12 @@ func RecordChanges(t *Tx) { t.record = true }
 // Changes returns what the transaction has changed since Record, in order, coalesced by document.
 func Changes(t *Tx) []Change { return append([]Change(nil), t.changes...) }
 
+// maxNoted is how many changes are kept one by one.
+const maxNoted = 10_000
+
+// Noted returns what the transaction has changed since Record one by one, the first ones if they are very many.
+func Noted(t *Tx) []Change { return t.single }
+
 // NoteChange notes an effect on something other than a document.
 func NoteChange(t *Tx, kind, note string) { t.changed(Change{Kind: kind, Note: note}, nil) }
 
@@ -98,6 +104,11 @@ func (t *Tx) changed(c Change, d *Doc) {
 	}
 	if d != nil {
 		c.ID, c.Path, c.Type = d.ID(), d.Path(), d.typ.Name
+	}
+	if len(t.single) < maxNoted {
+		t.single = append(t.single, c)
+	}
+	if d != nil {
 		for i := len(t.changes) - 1; i >= 0; i-- {
 			o := &t.changes[i]
 			if o.ID != c.ID {

@@ -55,7 +55,8 @@ type session struct {
 	// For a dry run: the changes are listed as they are made, since nothing is left of them afterwards.
 	record  bool
 	changes []Change
-	failed  error // what went wrong where no error could be returned
+	single  []Change // the same one by one
+	failed  error    // what went wrong where no error could be returned
 }
 
 // Context returns the context the transaction runs under.

@@ -227,6 +227,10 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 // arm makes the engine with everything that runs on it.
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
+	a.chains.Workflows = func(name string) (uses []chains.Use) {
+		a.declared.workflows.Uses(name, func(model, node string) { uses = append(uses, chains.Use{Kind: "workflow", Name: model, Node: node}) })
+		return uses
+	}
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
 	a.listeners, a.schedules, a.hooks, a.waiting = listener.New(), schedule.New(), hook.New(), waiting.New()
 	err := errors.Join(a.sender(o.smtp, o.base), a.printer(o.chromium))

@@ -278,6 +278,23 @@ func (k *Kind) list(c *engine.Ctx) ([]Version, error) {
 	return out, nil
 }
 
+// Deployed returns what is deployed of a kind of text, with the texts.
+func Deployed(c *engine.Ctx, noun string) ([]Version, error) {
+	k := &Kind{Noun: noun}
+	all, err := k.list(c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		v, err := k.version(c, all[i].Name, all[i].Version)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = *v
+	}
+	return all, nil
+}
+
 // remove takes a text out of use; its versions stay readable.
 func (k *Kind) remove(c *engine.Ctx, name string) error {
 	v, err := k.current(c, name)

@@ -87,6 +87,9 @@ func (t *text) put(p place, rest []string, e Edit, raw string) (string, error) {
 	}
 	empty := old.Kind != yaml.ScalarNode && len(old.Content) == 0
 	scalar := value.Kind == yaml.ScalarNode && !strings.Contains(value.Value, "\n")
+	if written && scalar && !flow(old) { // less has to be quoted than between brackets
+		return t.splice(t.offset(old), end, strings.TrimSuffix(block(flat(value, 0)), "\n")), nil
+	}
 	if written && (scalar || flow(old) && !empty || len(value.Content) == 0 && value.Kind != yaml.ScalarNode) {
 		return t.splice(t.offset(old), end, t.inline(value)), nil
 	}

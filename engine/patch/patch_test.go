@@ -44,6 +44,7 @@ func TestApply(t *testing.T) {
 	}{
 		{"scalar", Edit{Action: Set, Path: "/steps/0/as", Value: "it"}, "as: locked", "as: it"},
 		{"comment stays", Edit{Action: Set, Path: "/name", Value: "B"}, "name: A.Chain   #", "name: B   #"},
+		{"text that needs no quotes", Edit{Action: Set, Path: "/steps/0/as", Value: "dc:title, [a]"}, "as: locked", "as: dc:title, [a]"},
 		{"text that needs quotes", Edit{Action: Set, Path: "/steps/0/as", Value: "true"}, "as: locked", `as: "true"`},
 		{"boolean", Edit{Action: Set, Path: "/steps/0/as", Value: true}, "as: locked", "as: true"},
 		{"in brackets", Edit{Action: Set, Path: "/steps/1/then/0/params/message", Value: "no, never"}, `"yes, it is"`, `'no, never'`},

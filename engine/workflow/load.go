@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -91,6 +92,17 @@ func (ms *Models) Check(c Checks) error {
 		}
 	}
 	return r.Err()
+}
+
+// Uses calls f for every node that names an operation.
+func (ms *Models) Uses(operation string, f func(model, node string)) {
+	for _, m := range ms.All() {
+		for _, n := range m.Nodes {
+			if slices.ContainsFunc(n.chains(), func(name declare.Name) bool { return strings.TrimPrefix(name.Text, "Chain.") == operation }) {
+				f(m.Name, n.ID)
+			}
+		}
+	}
 }
 
 // chains are the operations that a node names.

@@ -39,7 +39,7 @@ const ChainForm = (() => {
   };
   const shown = (v) => (v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v, null, 1) : String(v));
 
-  // send tells of a change once it has ended, or rests for a moment.
+  // send tells of a change when typing pauses or the field is left.
   const send = (input, f, kind) => {
     let last = input.value;
     let timer;
@@ -94,7 +94,7 @@ const ChainForm = (() => {
       send(control, f, f.kind === "date" || f.kind === "choice" ? "text" : f.kind);
     }
     // What is picked can be an expression as well.
-    const other = f.kind === "boolean" || f.kind === "choice" || f.kind === "date" ? make("button", {
+    const other = !f.constant && (f.kind === "boolean" || f.kind === "choice" || f.kind === "date") ? make("button", {
       type: "button", class: "quiet mode", "aria-pressed": String(expression(f.value)), "aria-label": `Expression for ${f.label}`,
       onclick: () => f.edit(expression(f.value) ? { action: "remove", path: f.path } : { action: "set", path: f.path, value: "@{}" }),
     }, "@{}") : null;
@@ -184,9 +184,9 @@ const ChainForm = (() => {
   // settings is the form of the chain itself.
   const settings = (outline, edit) => {
     const value = Object.fromEntries(outline.members.map((m) => [m.name, m.value]));
-    const line = (name, label, kind, doc, values = []) => field({ edit, label, kind, doc, path: `/${name}`, value: value[name], values, problems: [], variables: [] });
+    const line = (name, label, kind, doc, values = []) => field({ edit, label, kind, doc, path: `/${name}`, value: value[name], values, constant: true });
     const declared = (Array.isArray(value.params) ? value.params : []).map((p, i) => make("fieldset", { class: "declared" }, make("legend", {}, p?.name || `Parameter ${i + 1}`),
-      ...[["name", "Name", "text"], ["type", "Type", "choice"], ["required", "Required", "boolean"], ["default", "Default", "any"], ["description", "Description", "text"]].map(([key, label, kind]) => field({ edit, label, kind, path: `/params/${i}/${key}`, value: p?.[key], values: words, problems: [], variables: [] })),
+      ...[["name", "Name", "text"], ["type", "Type", "choice"], ["required", "Required", "boolean"], ["default", "Default", "any"], ["description", "Description", "text"]].map(([key, label, kind]) => field({ edit, label, kind, path: `/params/${i}/${key}`, value: p?.[key], values: words, constant: true })),
       make("button", { type: "button", class: "quiet danger", onclick: () => edit({ action: "remove", path: `/params/${i}` }) }, `Remove ${p?.name || "parameter"}`)));
     return [line("name", "Name", "text", "Of the operation that the chain becomes, such as Invoice.Check"), line("description", "Description", "text"),
       make("div", { class: "row" }, line("input", "Input", "choice", "", words), line("output", "Output", "choice", "", words)),

@@ -1,75 +1,114 @@
-// The console's page of chains: find, write, check, save, dry run, run.
+// The console's page of chains: find, build by cards or as text, check, save, dry run, run.
 "use strict";
 (() => {
-  const empty = "name: My.Chain\ninput: document\noutput: document\nsteps:\n";
+  const empty = "name: My.Chain\ninput: document\noutput: document\nsteps: []\n";
   let all = [];
-  let operations = [];
   let chosen = ""; // the saved chain that is tried
   let saved = ""; // its text: what was changed since cannot be tried
+  let outline = null;
+  let test = { fields: [], given: {} };
+  let tested = ""; // what the test form was made of
+  let did = null; // what the steps of the last dry run did, by line
   let checks = 0; // the newest check; answers of older ones are dropped
+  let past = []; // texts before the edits of cards
   let timer;
+  let work = Promise.resolve(); // edits are made one after the other, each of the text that the one before made
   const source = byId("source");
 
-  // outline finds the lines that begin a step. It only places problems and leads to lines: the server reads the chain.
-  const outline = (text) => text.split("\n").flatMap((line, i) => {
-    const m = /^(\s*)-\s*\{?\s*(op|if|switch|each|parallel|wait|return|retry|undo)\s*:\s*(.*)$/.exec(line);
-    return m ? [{ line: i + 1, indent: m[1].length, kind: m[2], text: m[3].replace(/[,}].*$/, "").trim() }] : [];
-  });
-
-  const goTo = (line, column = 1) => () => {
+  const show = (line, column = 1) => {
     const before = source.value.split("\n").slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0);
+    byId("text").open = true;
     source.focus();
     source.setSelectionRange(before + column - 1, before + column - 1);
   };
 
-  const trouble = (p) => make("button", { type: "button", class: "alert problem", "data-line": p.line, onclick: goTo(p.line, p.column) }, `Line ${p.line}, column ${p.column}: `, p.message);
-
-  const draw = (problems) => {
-    const steps = outline(source.value);
-    const least = Math.min(...steps.map((s) => s.indent));
-    const own = new Map(steps.map((s) => [s, []]));
-    const rest = [];
-    for (const p of problems) {
-      const step = steps.findLast((s) => s.line <= p.line);
-      (step ? own.get(step) : rest).push(p);
+  // keeping draws something again and leaves the focus, and what is being typed, where it was.
+  const keeping = (draw, next) => {
+    const old = document.activeElement;
+    const key = next || old?.dataset?.key;
+    const typed = old?.dataset?.key === key && old.matches("input, textarea") && old.value !== old.defaultValue ? old.value : null;
+    const caret = typed === null ? null : old.selectionStart;
+    draw();
+    const now = key ? document.querySelector(`[data-key="${CSS.escape(key)}"]`) : null;
+    if (!now || now === document.activeElement) return;
+    now.focus({ preventScroll: !next });
+    if (typed !== null && "value" in now) {
+      now.value = typed;
+      if (caret !== null) now.setSelectionRange(caret, caret);
     }
-    byId("steps").replaceChildren(
-      ...rest.map((p) => make("li", {}, trouble(p))),
-      ...steps.map((s) => make("li", { "data-step": s.line },
-        make("button", { type: "button", class: "quiet", onclick: goTo(s.line) }, `${"› ".repeat((s.indent - least) / 2)}${s.kind === "op" ? s.text : `${s.kind} ${s.text}`}`),
-        make("span", { class: "tag" }, `line ${s.line}`), ...own.get(s).map(trouble))),
-    );
-    if (!steps.length && !rest.length) byId("steps").append(make("li", { class: "soft" }, "No steps yet."));
   };
 
-  const check = tried(async () => {
+  const page = {
+    show,
+    edit: (e, next) => {
+      work = work.then(tried(async () => {
+        const before = source.value;
+        const text = await run("Chain.Edit", { source: before, ...e });
+        past = [...past.slice(-99), before];
+        source.value = text;
+        did = null;
+        await check(next);
+      }));
+      return work;
+    },
+    add: (path) => find(path),
+    draw: () => keeping(draw),
+    did: (card) => did && card.kind === "operation" && (did.get(card.line) || { times: 0, changes: [] }),
+  };
+
+  const draw = () => {
+    if (!outline) return;
+    ChainCards.draw(byId("cards"), outline, page);
+    byId("settings").replaceChildren(...ChainForm.settings(outline, page.edit));
+    const form = JSON.stringify(outline.members.filter((m) => m.name === "input" || m.name === "params").map((m) => [m.name, m.value]));
+    if (form !== tested) {
+      tested = form;
+      test = ChainRun.form(outline);
+      byId("values").replaceChildren(...test.fields);
+    }
+    ready();
+  };
+
+  const problems = (list) => list.reduce((n, c) => n + c.problems.length + c.branches.reduce((m, b) => m + problems(b.steps), 0), 0);
+
+  const check = async (next) => {
     const mine = ++checks;
-    byId("state").textContent = "Checking…";
-    const answer = await run("Chain.Check", { source: source.value });
+    clearTimeout(timer);
+    const answer = await run("Chain.Outline", { source: source.value });
     if (mine !== checks) return;
-    const problems = Array.isArray(answer) ? answer : [];
-    draw(problems);
-    byId("state").textContent = problems.length ? `Problems found: ${problems.length}` : "No problems found.";
-  });
+    outline = answer;
+    keeping(draw, next);
+    const n = answer.problems.length + problems(answer.steps);
+    byId("state").textContent = n ? `Problems found: ${n}` : "No problems found.";
+    byId("state").className = n ? "tag bad" : "tag good";
+  };
 
   const ready = () => {
     byId("dry").disabled = byId("go").disabled = !chosen || source.value !== saved;
+    byId("tryhint").hidden = !byId("dry").disabled;
+    byId("undo").disabled = !past.length;
+    byId("history").hidden = byId("users").hidden = !chosen;
   };
 
   const changed = () => {
-    draw([]);
+    did = null;
     ready();
+    byId("state").textContent = "Checking…";
     clearTimeout(timer);
-    timer = setTimeout(check, 400);
+    timer = setTimeout(tried(() => check()), 400);
   };
 
-  const write = (text, name) => {
+  const write = async (text, name) => {
     source.value = text;
     chosen = name;
     saved = name ? text : "";
-    byId("result").hidden = true;
+    past = [];
+    did = null;
+    ChainCards.close();
+    byId("result").hidden = byId("versions").hidden = byId("uses").hidden = true;
+    byId("title").textContent = name || "New chain";
     list();
-    changed();
+    await check();
   };
 
   const open = (name) => tried(async () => write((await run("Chain.Read", { name })).source, name));
@@ -86,58 +125,104 @@
     list();
   };
 
-  // append writes a step behind the last one, with the parameters that must be given. Other keys of the chain may follow the
-  // steps.
-  const append = tried(async () => {
-    const op = operations.find((o) => o.id === byId("add").value.trim());
-    if (!op) throw new Error("Choose an operation from the list.");
-    const steps = outline(source.value);
-    const pad = " ".repeat(steps.length ? Math.min(...steps.map((s) => s.indent)) : 2);
-    const given = op.params.filter((p) => p.required).map((p) => `${pad}    ${p.name}: ""`);
-    const lines = source.value.trimEnd().split("\n");
-    if (!lines.some((l) => /^steps\s*:/.test(l))) lines.push("steps:");
-    const begin = lines.findIndex((l) => /^steps\s*:/.test(l)) + 1;
-    const next = lines.findIndex((l, n) => n >= begin && /^[^\s#-]/.test(l));
-    const step = `${pad}- op: ${op.id}${given.length ? `\n${pad}  params:\n${given.join("\n")}` : ""}`;
-    lines.splice(next < 0 ? lines.length : next, 0, step);
-    source.value = `${lines.join("\n")}\n`;
-    byId("add").value = "";
-    changed();
+  // find asks for the step to put at a path.
+  let place = "";
+  let asked = 0;
+  const find = (path) => {
+    place = path; // of a step, or of a list that gets one more at its end
+    byId("what").value = "";
+    byId("found").replaceChildren();
+    byId("finder").showModal();
+    byId("what").focus();
+    search();
+  };
+  const take = (f) => async () => {
+    byId("finder").close();
+    await work;
+    const path = /\/\d+$/.test(place) ? place : ChainCards.end(place);
+    ChainCards.close();
+    ChainCards.open(path);
+    page.edit({ action: "insert", path, value: f.step }, `${path} open`);
+  };
+  const search = tried(async () => {
+    const mine = ++asked;
+    const found = await run("Chain.FindStep", { query: byId("what").value, limit: 20, builtin: byId("builtin").checked });
+    if (mine !== asked) return;
+    byId("found").replaceChildren(...(found.length ? found.map((f) => make("li", {}, make("button", { type: "button", class: "choice", "data-op": f.op || f.kind, onclick: take(f) },
+      make("strong", {}, f.label), f.op && f.op !== f.label ? make("code", {}, f.op) : null, make("span", { class: "soft small" }, f.description)))) : [make("li", { class: "soft" }, "Nothing found.")]));
+  }, false);
+
+  const attempt = (dry) => tried(async () => {
+    await work;
+    byId("result").replaceChildren();
+    const { text, trace } = await ChainRun.start(chosen, test.given, dry);
+    did = trace && ChainRun.steps(trace);
+    byId("result").textContent = text;
+    byId("result").hidden = false;
+    byId("outcome").textContent = dry ? "Dry run: nothing was changed. The cards show what each step would change." : "The chain has run.";
+    draw();
+    byId("outcome").scrollIntoView({ block: "nearest" });
   });
+
+  const restored = async (version) => {
+    await run("Chain.Restore", { name: chosen, version });
+    await open(chosen)();
+    await history();
+  };
+  const history = async () => {
+    byId("versions").querySelector("ul").replaceChildren(...await ChainRun.versions(chosen, restored));
+    byId("versions").hidden = false;
+  };
 
   source.addEventListener("input", changed);
   byId("search").addEventListener("input", list);
-  byId("new").addEventListener("click", () => {
-    write(empty, "");
-    source.focus();
+  byId("new").addEventListener("click", tried(() => write(empty, "")));
+  byId("what").addEventListener("input", () => {
+    clearTimeout(search.timer);
+    search.timer = setTimeout(search, 150);
   });
-  byId("append").addEventListener("click", append);
-  byId("add").addEventListener("keydown", (e) => {
-    if (e.key === "Enter") append(e);
+  byId("builtin").addEventListener("change", search);
+  byId("finder").addEventListener("keydown", (e) => {
+    if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
+    const stops = [byId("what"), ...byId("found").querySelectorAll("button")];
+    const next = stops[stops.indexOf(document.activeElement) + (e.key === "ArrowDown" ? 1 : -1)];
+    if (!next) return;
+    e.preventDefault();
+    next.focus();
   });
+  byId("what").addEventListener("keydown", (e) => {
+    if (e.key !== "Enter") return;
+    e.preventDefault();
+    byId("found").querySelector("button")?.click();
+  });
+  byId("undo").addEventListener("click", tried(async () => {
+    await work;
+    source.value = past.pop();
+    did = null;
+    await check();
+  }));
+  byId("history").addEventListener("click", tried(history));
+  byId("users").addEventListener("click", tried(async () => {
+    const uses = await run("Chain.FindUses", { name: chosen });
+    byId("uses").querySelector("ul").replaceChildren(...(uses.length ? uses.map((u) => make("li", {}, make("span", { class: "tag" }, u.kind),
+      u.kind === "chain" ? make("button", { type: "button", class: "quiet", onclick: open(u.name) }, u.name) : make("code", {}, u.name),
+      make("span", { class: "soft small" }, u.node ? `node ${u.node}` : `line ${u.line}`))) : [make("li", { class: "soft" }, "Nothing names this chain.")]));
+    byId("uses").hidden = false;
+  }));
   byId("edit").addEventListener("submit", tried(async () => {
+    await work;
     const text = source.value;
     const made = await run("Chain.Save", { source: text });
     chosen = made.name;
     saved = text;
+    byId("title").textContent = chosen;
     ready();
     await load();
     byId("state").textContent = `Saved ${made.name}, version ${made.version}.`;
+    byId("state").className = "tag good";
   }));
-  byId("try").addEventListener("submit", tried(async (e) => {
-    byId("result").replaceChildren();
-    const f = new FormData(byId("try"));
-    const dry = e.submitter?.value === "dry" ? "?dryRun=true" : "";
-    const { answer, status } = await call("POST", `/api/v1/automation/${encodeURIComponent(chosen)}${dry}`, { params: JSON.parse(f.get("params") || "{}"), input: f.get("input") || undefined });
-    byId("result").textContent = status === 204 ? "Done, without a result." : typeof answer === "string" ? answer.slice(0, 20000) : JSON.stringify(answer, null, 2);
-    byId("result").hidden = false;
-    byId("result").focus();
-  }));
+  byId("try").addEventListener("submit", (e) => attempt(e.submitter?.value === "dry")(e));
   tried(async () => {
-    const { answer } = await call("GET", "/api/v1/automation");
-    operations = [...answer.operations, ...(answer.chains || [])];
-    byId("operations").replaceChildren(...operations.map((o) => make("option", { value: o.id })));
-    write(empty, "");
-    await load();
+    await Promise.all([load(), write(empty, "")]);
   })();
 })();
