@@ -57,7 +57,7 @@ func TestBrowserChains(t *testing.T) {
 	b.fill("/steps/1/if", "Document.title != 'Closed'")
 	b.addStep("/steps/1/then", "setproperty", "Document.SetProperty")
 	b.wait(`document.querySelector('[data-path="/steps/1/then/0"] .wrong')`)
-	b.fill("/steps/1/then/0/params/xpath", "dc:descripton")
+	b.fill("/steps/1/then/0/params/xpath", "dc:descriptio")
 	b.fill("/steps/1/then/0/params/value", "Closed: @{w")
 	b.wait(`document.querySelector('[data-path="/steps/1/then/0"] .field .wrong')?.textContent.includes("dc:description")`)
 	if got := eval[bool](b, `document.querySelector('[data-key="/steps/1/then/0/params/xpath"]').getAttribute("aria-invalid") === "true"`); !got {

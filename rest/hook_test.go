@@ -197,7 +197,7 @@ func TestHookFile(t *testing.T) {
 	if a.StatusCode != http.StatusOK || a.Text != "%PDF-1.4 a scan" || a.Header.Get("Content-Type") != "application/pdf" || !strings.Contains(a.Header.Get("Content-Disposition"), "scan.pdf") {
 		t.Errorf("%s %s %v", a.Status, a.Text, a.Header)
 	}
-	basic, _ := http.NewRequestWithContext(t.Context(), "POST", h.URL+"/hooks/Scans", strings.NewReader("x"))
+	basic, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL+"/hooks/Scans", strings.NewReader("x"))
 	basic.SetBasicAuth("anyone", secret)
 	if a := h.Send(basic); a.StatusCode == http.StatusForbidden {
 		t.Errorf("a secret as a password: %s %s", a.Status, a.Text)

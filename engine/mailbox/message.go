@@ -99,7 +99,7 @@ func nameOf(p *mail.Part) (name, typ string) {
 	var params map[string]string
 	switch h := p.Header.(type) {
 	case *mail.AttachmentHeader:
-		typ, params, _ = h.ContentType()
+		typ, _, _ = h.ContentType()
 		name, _ = h.Filename()
 		if name == "" {
 			name = "attachment"

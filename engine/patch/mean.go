@@ -144,26 +144,11 @@ func (t *text) mean(e Edit) error {
 	value, _ := e.Value.(*yaml.Node)
 	switch e.Action {
 	case Set:
-		if len(rest) == 0 {
-			f := p.last()
-			f.n.Content[f.i] = value
-			return nil
-		}
-		n := t.root
-		if len(p.in) > 0 {
-			n = p.value()
-		}
-		n.Content = append(n.Content, keyNode(rest[0]), value)
+		t.set(p, rest, value)
 	case Remove:
 		p.remove()
 	case Insert:
-		if len(rest) == 1 {
-			n := p.value()
-			n.Content = append(n.Content, value)
-		} else {
-			f := p.last()
-			f.n.Content = slices.Insert(f.n.Content, f.i, value)
-		}
+		p.insert(rest, value)
 	case Move:
 		moved := p.value()
 		to, err := e.shifted()
@@ -173,30 +158,67 @@ func (t *text) mean(e Edit) error {
 		p.remove()
 		return t.then(Edit{Action: Insert, Path: to, Value: moved})
 	case Duplicate:
-		f := p.last()
-		if f.n.Kind == yaml.SequenceNode {
-			f.n.Content = slices.Insert(f.n.Content, f.i, f.n.Content[f.i])
-			return nil
-		}
-		_, rest, err := t.find(e.To)
-		if err == nil && len(rest) == 0 {
-			err = fault.Exists.Errorf("to %.100q: already exists", e.To).In("to")
-		}
-		if err != nil {
-			return err
-		}
-		return t.then(Edit{Action: Set, Path: e.To, Value: p.value()})
+		return t.duplicate(p, e.To)
 	case Rename:
-		f := p.last()
-		parts, err := Split(e.To)
-		if err != nil || len(parts) == 0 {
-			return fault.Invalid.Errorf("to %.100q: must name the member", e.To).In("to")
-		}
-		if name := parts[len(parts)-1]; index(f.n, name) >= 0 {
-			return fault.Exists.Errorf("to %.100q: already exists", e.To).In("to")
-		}
-		f.n.Content[f.i-1] = keyNode(parts[len(parts)-1])
+		return p.rename(e.To)
 	}
+	return nil
+}
+
+// set gives a place a value, or adds a member to the map there.
+func (t *text) set(p place, rest []string, value *yaml.Node) {
+	if len(rest) == 0 {
+		f := p.last()
+		f.n.Content[f.i] = value
+		return
+	}
+	n := t.root
+	if len(p.in) > 0 {
+		n = p.value()
+	}
+	n.Content = append(n.Content, keyNode(rest[0]), value)
+}
+
+// insert puts a value in front of an item, or at the end of the list.
+func (p place) insert(rest []string, value *yaml.Node) {
+	if len(rest) == 1 {
+		n := p.value()
+		n.Content = append(n.Content, value)
+		return
+	}
+	f := p.last()
+	f.n.Content = slices.Insert(f.n.Content, f.i, value)
+}
+
+// duplicate repeats an item behind itself, or a member under another name.
+func (t *text) duplicate(p place, to string) error {
+	f := p.last()
+	if f.n.Kind == yaml.SequenceNode {
+		f.n.Content = slices.Insert(f.n.Content, f.i, f.n.Content[f.i])
+		return nil
+	}
+	_, rest, err := t.find(to)
+	if err == nil && len(rest) == 0 {
+		err = fault.Exists.Errorf("to %.100q: already exists", to).In("to")
+	}
+	if err != nil {
+		return err
+	}
+	return t.then(Edit{Action: Set, Path: to, Value: p.value()})
+}
+
+// rename gives a member the last name of a pointer.
+func (p place) rename(to string) error {
+	f := p.last()
+	parts, err := Split(to)
+	if err != nil || len(parts) == 0 {
+		return fault.Invalid.Errorf("to %.100q: must name the member", to).In("to")
+	}
+	name := parts[len(parts)-1]
+	if index(f.n, name) >= 0 {
+		return fault.Exists.Errorf("to %.100q: already exists", to).In("to")
+	}
+	f.n.Content[f.i-1] = keyNode(name)
 	return nil
 }
 

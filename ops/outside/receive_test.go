@@ -190,7 +190,7 @@ func TestReceived(t *testing.T) {
 	if b := files[0].(*engine.Blob); b.Name != "i.pdf" || b.Type != "application/pdf" {
 		t.Errorf("%+v", b)
 	}
-	if b := m["message"].(*storage.Blob); b.Type != "message/rfc822" || b.Size != int64(m["size"].(int64)) {
+	if b := m["message"].(*storage.Blob); b.Type != "message/rfc822" || b.Size != m["size"].(int64) {
 		t.Errorf("%+v", b)
 	}
 	for name, test := range map[string]struct {

@@ -23,7 +23,6 @@ type world struct {
 	repo  *storage.Repo
 	now   time.Time
 	began time.Time
-	alice storage.Owned
 }
 
 func newWorld(t *testing.T) *world {
