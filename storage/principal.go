@@ -303,6 +303,11 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	if as.auth.epoch == nil {
 		return as, nil
 	}
+	if t.kv.Remote() && !t.kv.Writable() { // what nearly every reader asks for
+		if err := t.kv.Prefetch([][]byte{membersKey, epochKey}); err != nil {
+			return nil, err
+		}
+	}
 	if as.auth.proven {
 		if ok, err := Proven(t, as.By); err != nil || !ok {
 			return nil, cmp.Or[error](err, ErrEnded)

@@ -226,6 +226,13 @@ func (t *Tx) node(id layout.ID) (*node, error) {
 
 // load reads a document anyone who may see it; nil if there is none.
 func (t *Tx) load(id layout.ID) (*Doc, error) {
+	if t.kv.Remote() { // both rows in one round trip
+		rows, err := t.kv.GetMany([][]byte{layout.NodeKey(id), layout.RecordKey(id)})
+		if err != nil || rows[0] == nil || rows[1] == nil {
+			return nil, err
+		}
+		return t.assemble(id, rows[0], rows[1])
+	}
 	b, err := t.kv.Get(layout.NodeKey(id))
 	if err != nil || b == nil {
 		return nil, err

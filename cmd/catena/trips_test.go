@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"catena/rest"
+	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/kv"
+	"catena/storage/postgres"
+	"catena/storage/postgres/pgtest"
+)
+
+// tripCounter is a store that remembers how often each transaction waited for it before its commit.
+type tripCounter struct {
+	*postgres.Store
+	mu    sync.Mutex
+	trips []int
+}
+
+func (c *tripCounter) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	s, err := c.Store.Begin(ctx, write)
+	if err != nil {
+		return nil, err
+	}
+	return &tripCounted{Remote: s.(kv.Remote), of: c}, nil
+}
+
+type tripCounted struct {
+	kv.Remote
+	of    *tripCounter
+	trips int
+	done  bool
+}
+
+func (c *tripCounted) Commit(ctx context.Context, b *kv.Batch) error {
+	c.trips, c.done = c.RoundTrips(), true
+	return c.Remote.Commit(ctx, b)
+}
+
+func (c *tripCounted) Discard() {
+	if !c.done {
+		c.trips = c.RoundTrips()
+	}
+	c.of.mu.Lock()
+	c.of.trips = append(c.of.trips, c.trips)
+	c.of.mu.Unlock()
+	c.Remote.Discard()
+}
+
+// most returns the most round trips of one transaction since it was called last.
+func (c *tripCounter) most() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, trips := range c.trips {
+		n = max(n, trips)
+	}
+	c.trips = nil
+	return n
+}
+
+// TestRoundTrips bounds how often the transaction of a request waits for the database before its commit. What a first request finds
+// out for later ones is not counted. The bounds keep what has been reached: a document should take 2, a page and a query 2 and a change
+// 3, but pages and queries still read their 50 documents one by one.
+func TestRoundTrips(t *testing.T) {
+	ctx := context.Background()
+	quiet := slog.New(slog.DiscardHandler)
+	pg, err := postgres.Open(ctx, pgtest.Address(t), postgres.Options{Log: quiet, Schema: pgtest.Schema()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &tripCounter{Store: pg}
+	s := resttest.Start(t, resttest.Config{
+		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
+		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
+	})
+	s.User("bob")
+	do := func(method, path, body string) {
+		t.Helper()
+		if a := s.Do(method, "/nuxeo/api/v1"+path, body, "as", "bob"); a.StatusCode >= 300 {
+			t.Fatalf("%s %s: %s %.300s", method, path, a.Status, a.Text)
+		}
+	}
+	admin := func(method, path, body string) *resttest.Answer { return s.Do(method, "/nuxeo/api/v1"+path, body) }
+	folder := admin("POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"desk"}`).JSON(t)["uid"].(string)
+	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces/desk"}`)
+	for i := range 50 {
+		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"d%d","properties":{"dc:title":"%d"}}`, i, i))
+	}
+	one := admin("GET", "/path/default-domain/workspaces/desk/d7", "").JSON(t)["uid"].(string)
+	n := 0
+	for _, r := range []struct {
+		what, method, path, body string
+		most                     int
+	}{
+		{"a document", "GET", "/id/" + one, "", 3},
+		{"a document with permissions and enrichers", "GET", "/id/" + one + "?enrichers.document=permissions,acls,breadcrumb&properties=*", "", 10},
+		{"a page with permissions and enrichers", "GET", "/id/" + folder + "/@children?pageSize=50&enrichers.document=permissions&properties=*", "", 54},
+		{"a query", "GET", "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+File+WHERE+dc:title+%3E+'1'+ORDER+BY+dc:title", "", 53},
+		{"a creation", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"new%d"}`, 5},
+		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 5},
+	} {
+		got := 0
+		for range 3 { // the last one counts
+			n++
+			body := r.body
+			if strings.Contains(body, "%d") {
+				body = fmt.Sprintf(body, n)
+			}
+			store.most()
+			do(r.method, r.path, body)
+			got = store.most()
+		}
+		t.Logf("%s: %d round trips", r.what, got)
+		if got > r.most {
+			t.Errorf("%s: %d round trips, want %d at most", r.what, got, r.most)
+		}
+	}
+}
