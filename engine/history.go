@@ -136,7 +136,7 @@ func (e *Engine) EndedRuns(ctx context.Context, as *Principal, f EndedFilter) (o
 // endedRuns adds to those that are written those that are about to be.
 func (e *Engine) endedRuns(tx *storage.Tx, f EndedFilter) ([]EndedRun, bool, error) {
 	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.SeenBy(tx) && f.Fits(&w.run) })
-	list, more, err := history.List(tx, f)
+	list, more, err := history.List(tx, &f)
 	if err != nil || len(waiting) == 0 {
 		return list, more, err
 	}

@@ -39,7 +39,7 @@ url           | string (URL) | AB | "{base}/decks/lead/all-of-it" | "{base}/deck
 id            | integer      | AB | 3 | 4
 title         | string       | AB | "Gone" | "deck"
 description   | string       | AB | "Was here." | ""
-thumbnail_url | string (URL) | AB | "" | ""
+thumbnail_url | string (URL) | AB | "{base}/decks/lead/gone/thumbnail?key=…" | "{base}/decks/lead/deck-…/thumbnail?key=…"
 trashed_at    | timestamp    | AB | "{now}" | "{now}"`,
 
 	"Deck detail": `

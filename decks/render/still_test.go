@@ -16,7 +16,7 @@ func TestStill(t *testing.T) {
 	c := chromium(t)
 	for name, r := range map[string]Drawer{"auto": Auto{Browser: c, Log: quiet}, "no browser": Auto{Log: quiet}, "broken browser": Auto{Browser: &Chromium{Path: "/no/such", Log: quiet}, Log: quiet}} {
 		for slide, want := range map[int]color.NRGBA{1: {255, 255, 255, 255}, 2: {0xc8, 0x1e, 0x1e, 255}, 3: {30, 60, 200, 255}, 7: {255, 255, 255, 255}} {
-			got, err := r.Still(context.Background(), &deck, slide)
+			got, err := r.Still(context.Background(), fresh(), slide)
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -31,7 +31,7 @@ func TestStill(t *testing.T) {
 			}
 		}
 		for _, slide := range []int{0, 8} {
-			if _, err := r.Still(context.Background(), &deck, slide); !fault.Is(err, fault.NotFound) {
+			if _, err := r.Still(context.Background(), fresh(), slide); !fault.Is(err, fault.NotFound) {
 				t.Errorf("%s, slide %d: %v", name, slide, err)
 			}
 		}

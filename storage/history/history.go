@@ -189,7 +189,7 @@ func (f *Filter) Fits(r *Run) bool {
 
 // List returns runs, newest first: of all users for administrators, of their own for others. More says that
 // there are older ones.
-func List(tx *storage.Tx, f Filter) (out []Run, more bool, err error) {
+func List(tx *storage.Tx, f *Filter) (out []Run, more bool, err error) {
 	tables := []row.Secret{failed, done}
 	switch f.State {
 	case Failed:
@@ -201,7 +201,7 @@ func List(tx *storage.Tx, f Filter) (out []Run, more bool, err error) {
 	head := make([]*Run, len(tables))
 	for i, t := range tables {
 		var stop func()
-		next[i], stop = iter.Pull2(seen(tx, t, &f))
+		next[i], stop = iter.Pull2(seen(tx, t, f))
 		defer stop()
 	}
 	advance := func(i int) (err error) {

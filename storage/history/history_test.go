@@ -88,7 +88,7 @@ func (w *world) list(as string, f history.Filter) (ids []string, more bool) {
 	}
 	err = w.repo.View(w.Context(), p, func(tx *storage.Tx) error {
 		var list []history.Run
-		list, more, err = history.List(tx, f)
+		list, more, err = history.List(tx, &f)
 		ids = nil
 		for _, r := range list {
 			ids = append(ids, r.ID[2:])
