@@ -1,6 +1,7 @@
 package maintenance
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,7 +105,8 @@ func (s *Scrubber) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.save(context.WithoutCancel(ctx))
+	ended := context.WithoutCancel(ctx)
+	return cmp.Or(s.note(ended), s.save(ended)) // no progress is kept beyond damage that is not
 }
 
 // load reads the state that an earlier process left, and reads again what was damaged then.
