@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"catena/engine/expr"
 	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/jsontext"
 )
 
 // value is a parameter as written in a chain, with the expressions in it compiled.
@@ -185,3 +188,32 @@ func inline(t reflect.Type) int64 { return int64(t.Size()) }
 
 // leads reports whether values of a kind lead to others.
 func leads(k reflect.Kind) bool { return k >= reflect.Array && k != reflect.Chan && k != reflect.Func }
+
+// ParseJSON reads one JSON value strictly: names stand once, text is UTF-8, depth is
+// bounded. Whole numbers are int64.
+func ParseJSON(raw []byte) (any, error) { return parse(jsontext.Scanner{Data: raw}) }
+
+// ParseJSON is ParseJSON as part of the call: it ends with it.
+func (c *Ctx) ParseJSON(raw []byte) (any, error) {
+	return parse(jsontext.Scanner{Data: raw, Context: c.Context})
+}
+
+func parse(s jsontext.Scanner) (any, error) {
+	v, err := s.Value(0)
+	if err == nil {
+		err = s.End()
+	}
+	if err != nil {
+		return nil, malformed(err)
+	}
+	return v, nil
+}
+
+// malformed makes what is wrong with a JSON text an error of the caller.
+func malformed(err error) error {
+	var e *jsontext.Error
+	if errors.As(err, &e) {
+		return fault.Invalid.Errorf("%w", e).WithCode(fault.CodeJSON)
+	}
+	return err
+}

@@ -51,14 +51,6 @@ type Encoded struct {
 	Tell     func(h http.Header) // adds what else the answer says, unless that is of an earlier request or a dry run
 }
 
-// RunFunc answers with what fn returns, as part of a call.
-func (x *Request) RunFunc(call engine.Call, fn func(c *engine.Ctx) (any, error), re Reply) error {
-	re.run = func(call engine.Call) (*engine.Result, error) {
-		return x.Engine.RunFunc(x.HTTP.Context(), engine.Writes, fn, call)
-	}
-	return x.Run(call, re)
-}
-
 // Run carries out a call for the signed-in user and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
 	e := x.encoder(&call, re)

@@ -14,10 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"catena/engine/delivery"
 	"catena/engine/hook"
 	"catena/rest"
+	"catena/rest/automation"
 	"catena/rest/resttest"
+	"catena/storage/keyring"
 	"catena/storage/outbox"
 )
 
@@ -31,7 +32,7 @@ type hooked struct {
 func withHooks(t *testing.T) *hooked {
 	t.Helper()
 	h := hook.New()
-	s := resttest.Start(t, resttest.Config{Ops: h.Ops(), Rest: func(c *rest.Config) { c.Hooks = h }})
+	s := resttest.Start(t, resttest.Config{Ops: h.Ops(), Rest: func(c *rest.Config) { c.Hooks = automation.Receive(h) }})
 	if err := h.Load(t.Context(), s.Engine); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestHookSignatures(t *testing.T) {
 	signed := func(at time.Time, body string) []string {
 		return []string{
 			"webhook-id", "msg_1", "webhook-timestamp", strconv.FormatInt(at.Unix(), 10),
-			"webhook-signature", "v1,AAAA " + delivery.Sign([][]byte{key}, "msg_1", at, []byte(body)),
+			"webhook-signature", "v1,AAAA " + keyring.Sign([][]byte{key}, "msg_1", at, []byte(body)),
 		}
 	}
 	now := time.Now()

@@ -113,3 +113,11 @@ func Placed(x *Request) (Values, error) {
 	}
 	return out, nil
 }
+
+// RunFunc answers with what fn returns, as part of a call.
+func (x *Request) RunFunc(call engine.Call, fn func(c *engine.Ctx) (any, error), re Reply) error {
+	re.run = func(call engine.Call) (*engine.Result, error) {
+		return x.Engine.RunFunc(x.HTTP.Context(), engine.Writes, fn, call)
+	}
+	return x.Run(call, re)
+}

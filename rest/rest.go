@@ -29,7 +29,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"catena/engine"
-	"catena/engine/hook"
 	"catena/storage/limit"
 	"catena/storage/signin"
 )
@@ -55,7 +54,7 @@ type Config struct {
 	// A readiness check that fails takes the server out of a load balancer, so only what no request can do
 	// without belongs here, or is marked as a part.
 	Ready     []Check           // besides the store
-	Hooks     *hook.Hooks       // nil: there are none
+	Hooks     HandlerFunc       // receives requests to hooks; nil: there are none
 	JWTSecret string            // secret shared with who signs JSON web tokens; "": none are accepted
 	Portal    string            // secret shared with a portal that signs users in; "": none does
 	FrontEnd  string            // where the platform's own front end is mounted, "/nuxeo/ui"; "": it is not served

@@ -70,7 +70,7 @@ var imports = map[string][]string{
 	"engine/library":                 {"engine", "storage/declare"},
 	"engine/listener":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},
 	"engine/schedule":                {"engine", "engine/library", "storage", "storage/outbox"},
-	"engine/hook":                    {"engine", "engine/delivery", "engine/library", "storage", "storage/hold", "storage/keyring", "storage/outbox"},
+	"engine/hook":                    {"engine", "engine/library", "storage", "storage/hold", "storage/keyring", "storage/outbox"},
 	"engine/waiting":                 {"engine", "storage", "storage/outbox"},
 	"engine/mailbox":                 {},
 	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
@@ -111,7 +111,7 @@ var imports = map[string][]string{
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages in the same way
 	"chains":                         {"engine", "engine/find", "engine/library", "engine/patch", "storage/schema"},
 	"scripts":                        {"engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
-	"rest":                           {"engine", "storage/jsontext", "engine/entity", "engine/hook", "engine/lines", "rest/web", "storage/credential", "storage/signin"},
+	"rest":                           {"engine", "storage/jsontext", "engine/entity", "engine/lines", "rest/web", "storage/credential", "storage/signin"},
 	"rest/automation":                {"engine", "engine/hook", "rest"},
 	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},
 	"rest/document":                  {"engine", "engine/lines", "rest", "storage/upload"},

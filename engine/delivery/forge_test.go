@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"catena/engine/delivery"
+	"catena/storage/keyring"
 )
 
 // TestSignature checks the example that the specification of Standard Webhooks gives.
@@ -19,7 +19,7 @@ func TestSignature(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := delivery.Sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	got := keyring.Sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

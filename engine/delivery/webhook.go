@@ -8,11 +8,7 @@
 package delivery
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -301,7 +297,7 @@ func (s *Sender) try(ctx context.Context, w *webhook.Webhook, d *webhook.Deliver
 	h.Set("Content-Type", "application/json")
 	h.Set("webhook-id", d.ID)
 	h.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
-	h.Set("webhook-signature", Sign(keys, d.ID, now, d.Body))
+	h.Set("webhook-signature", keyring.Sign(keys, d.ID, now, d.Body))
 	status, err := s.post(ctx, w.URL, h, d.Body)
 	d.Tries++
 	d.Status, d.Failure = status, ""
@@ -335,19 +331,4 @@ func (s *Sender) note(ctx context.Context, w webhook.Webhook, d webhook.Delivery
 		s.log.Warn("webhook disabled", "webhook", w.ID, "owner", w.Owner, "reason", w.Reason)
 	}
 	return s.repo.Update(ctx, s.repo.System(), func(tx *storage.Tx) error { return webhook.Tried(tx, w, d) })
-}
-
-// Sign makes the signatures of a message, one for each key.
-func Sign(keys [][]byte, id string, at time.Time, body []byte) string {
-	var out bytes.Buffer
-	for i, key := range keys {
-		if i > 0 {
-			out.WriteByte(' ')
-		}
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
-		mac.Write(body)
-		out.WriteString("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	}
-	return out.String()
 }

@@ -17,6 +17,7 @@ import (
 
 	"catena/engine/delivery"
 	"catena/storage"
+	"catena/storage/keyring"
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/storagetest"
@@ -250,7 +251,7 @@ func TestDeliver(t *testing.T) {
 	if _, err := fmt.Sscan(p.head.Get("webhook-timestamp"), &seconds); err != nil {
 		t.Fatal(err)
 	}
-	want := delivery.Sign([][]byte{key}, p.head.Get("webhook-id"), time.Unix(seconds, 0), []byte(p.body))
+	want := keyring.Sign([][]byte{key}, p.head.Get("webhook-id"), time.Unix(seconds, 0), []byte(p.body))
 	if got := p.head.Get("webhook-signature"); got != want || !strings.HasPrefix(got, "v1,") {
 		t.Errorf("signature %s, want %s", got, want)
 	}

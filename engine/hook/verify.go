@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"catena/engine/delivery"
 	"catena/storage/keyring"
 )
 
@@ -49,7 +48,7 @@ func verifyStandard(key []byte, head http.Header, body []byte, now time.Time) bo
 	if err != nil || id == "" || now.Sub(at).Abs() > tolerance {
 		return false
 	}
-	want := delivery.Sign([][]byte{key}, id, at, body)
+	want := keyring.Sign([][]byte{key}, id, at, body)
 	return slices.ContainsFunc(strings.Fields(head.Get("webhook-signature")), func(given string) bool { return same(given, want) })
 }
 

@@ -39,7 +39,7 @@ func Routes() []rest.Route {
 // HookRoutes are the addresses of hooks.
 func HookRoutes() []rest.Route {
 	return []rest.Route{
-		{Method: "POST", Path: hook.Path + ":hook", Access: rest.Open, Body: rest.FileBody, Handle: receive, Status: http.StatusAccepted, Or: http.StatusOK, Says: "Receives a request of another service, which is signed with the secret of the hook."},
+		{Method: "POST", Path: hook.Path + ":hook", Access: rest.Open, Body: rest.FileBody, Handle: toHook, Status: http.StatusAccepted, Or: http.StatusOK, Says: "Receives a request of another service, which is signed with the secret of the hook."},
 	}
 }
 

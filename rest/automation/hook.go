@@ -9,16 +9,25 @@ import (
 	"catena/storage/fault"
 )
 
-// receive hands a request to the hook that the address names.
-func receive(x *rest.Request) error {
-	name, err := x.Param("hook")
-	switch {
-	case err != nil:
-		return err
-	case x.Server.Hooks == nil:
-		return fault.NotFound.Errorf("hook %s", name)
+// toHook has the server's hooks receive a request.
+func toHook(x *rest.Request) error {
+	if x.Server.Hooks == nil {
+		return fault.NotFound.Errorf("hooks")
 	}
-	a, err := x.Server.Hooks.Arrive(x.HTTP.Context(), name, x.HTTP.Header)
+	return x.Server.Hooks(x)
+}
+
+// Receive hands requests to the hooks that their addresses name.
+func Receive(hooks *hook.Hooks) rest.HandlerFunc {
+	return func(x *rest.Request) error { return receive(x, hooks) }
+}
+
+func receive(x *rest.Request, hooks *hook.Hooks) error {
+	name, err := x.Param("hook")
+	if err != nil {
+		return err
+	}
+	a, err := hooks.Arrive(x.HTTP.Context(), name, x.HTTP.Header)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,13 @@
 package keyring
 
 import (
+	"bytes"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"time"
 
 	"catena/storage"
@@ -72,3 +76,18 @@ func (r Ring) Forget(tx *storage.Tx, id string) error { return tx.Secret(r.table
 
 // Text is a key as the other side is given it.
 func Text(key []byte) string { return prefix + base64.StdEncoding.EncodeToString(key) }
+
+// Sign makes the signatures of a message, one for each key.
+func Sign(keys [][]byte, id string, at time.Time, body []byte) string {
+	var out bytes.Buffer
+	for i, key := range keys {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+		mac.Write(body)
+		out.WriteString("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	return out.String()
+}
