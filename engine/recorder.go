@@ -64,7 +64,7 @@ func (r *running) records() bool {
 	}
 	rec, l := &r.e.recorder, &r.e.limits
 	n, share := &rec.texts, l.RunSample
-	if r.def.Version == 0 && !r.detached && r.whole == nil {
+	if r.def.Version == 0 && !r.detached && r.whole == nil && r.args.EntryPoint != Listener { // a hook whose sender waits is one
 		if r.args.Asked == nil { // the server's own work for a request
 			return false
 		}

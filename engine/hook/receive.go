@@ -104,7 +104,7 @@ func (a *Arrival) Call(method string, query url.Values, body []byte, file *stora
 	default:
 		print = file.Digest
 	}
-	call := engine.Call{Op: "hook " + a.hook.Name, As: a.As, EntryPoint: engine.Listener}
+	call := engine.Call{Op: "hook " + a.hook.Name, As: a.As, EntryPoint: engine.Listener, Asked: &engine.Asked{}}
 	if m.ID != "" {
 		call.IdempotencyKey, call.KeyScope, call.Fingerprint = m.ID, "hook "+a.hook.Name, print
 	}
