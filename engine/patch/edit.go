@@ -85,12 +85,10 @@ func (t *text) put(p place, rest []string, e Edit, raw string) (string, error) {
 		}
 		return t.splice(t.offset(old), end, t.inline(value)), nil
 	}
-	empty := old.Kind != yaml.ScalarNode && len(old.Content) == 0
-	scalar := value.Kind == yaml.ScalarNode && !strings.Contains(value.Value, "\n")
-	if written && scalar && !flow(old) { // less has to be quoted than between brackets
+	if written && short(value) && !flow(old) { // less has to be quoted than between brackets
 		return t.splice(t.offset(old), end, strings.TrimSuffix(block(flat(value, 0)), "\n")), nil
 	}
-	if written && (scalar || flow(old) && !empty || len(value.Content) == 0 && value.Kind != yaml.ScalarNode) {
+	if written && (short(value) || hollow(value) || flow(old) && !hollow(old)) {
 		return t.splice(t.offset(old), end, t.inline(value)), nil
 	}
 	stop := t.lineStart(t.bottom(p))
@@ -100,6 +98,12 @@ func (t *text) put(p place, rest []string, e Edit, raw string) (string, error) {
 	key := f.n.Content[f.i-1]
 	return t.splice(t.offset(key), stop, indented(member(key, value, raw), key.Column-1)), nil
 }
+
+// short reports whether a value is a scalar of one line.
+func short(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && !strings.Contains(n.Value, "\n") }
+
+// hollow reports whether a value is a container of nothing.
+func hollow(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode && len(n.Content) == 0 }
 
 // add gives a map a new member.
 func (t *text) add(p place, name string, e Edit, raw string) (string, error) {

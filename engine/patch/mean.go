@@ -17,43 +17,48 @@ func (t *text) settle(e Edit) (Edit, error) {
 	case Set, Insert:
 		return t.settleValue(e)
 	case Remove:
-		p, err := t.existing(e.Path)
-		for err == nil && len(p.in) > 1 {
-			f, up := p.last(), p.in[len(p.in)-2]
-			if f.n.Kind != yaml.MappingNode || len(f.n.Content) > 2 || up.n.Kind != yaml.MappingNode {
-				break
-			}
-			e.Path = e.Path[:strings.LastIndexByte(e.Path, '/')]
-			p, _ = p.up()
-		}
-		return e, err
-	case Move:
-		if e.To == e.Path || strings.HasPrefix(e.To, e.Path+"/") {
-			return e, fault.Invalid.Errorf("to %.100q: a step cannot move into itself", e.To).In("to")
-		}
-		fallthrough
-	case Duplicate, Rename:
-		p, err := t.existing(e.Path)
-		if err == nil && e.Action == Move && p.last().n.Kind != yaml.SequenceNode {
-			err = fault.Invalid.Errorf("path %.100q: only items of lists can be moved", e.Path).In("path")
-		}
-		if err == nil && e.Action == Rename && p.last().n.Kind != yaml.MappingNode {
-			err = fault.Invalid.Errorf("path %.100q: only members of maps have names", e.Path).In("path")
-		}
-		return e, err
+		return t.settleRemoval(e)
+	case Move, Duplicate, Rename:
+		return e, t.settleItem(e)
 	}
 	return e, fault.Invalid.Errorf("action %.40q: must be %s", e.Action, strings.Join(Actions, ", ")).In("action")
 }
 
+func (t *text) settleRemoval(e Edit) (Edit, error) {
+	p, err := t.existing(e.Path)
+	for err == nil && len(p.in) > 1 {
+		f, up := p.last(), p.in[len(p.in)-2]
+		if f.n.Kind != yaml.MappingNode || len(f.n.Content) > 2 || up.n.Kind != yaml.MappingNode {
+			break
+		}
+		e.Path = e.Path[:strings.LastIndexByte(e.Path, '/')]
+		p, _ = p.up()
+	}
+	return e, err
+}
+
+// settleItem checks an edit of what is there.
+func (t *text) settleItem(e Edit) error {
+	if e.Action == Move && (e.To == e.Path || strings.HasPrefix(e.To, e.Path+"/")) {
+		return fault.Invalid.Errorf("to %.100q: a step cannot move into itself", e.To).In("to")
+	}
+	p, err := t.existing(e.Path)
+	switch {
+	case err != nil:
+		return err
+	case e.Action == Move && p.last().n.Kind != yaml.SequenceNode:
+		return fault.Invalid.Errorf("path %.100q: only items of lists can be moved", e.Path).In("path")
+	case e.Action == Rename && p.last().n.Kind != yaml.MappingNode:
+		return fault.Invalid.Errorf("path %.100q: only members of maps have names", e.Path).In("path")
+	}
+	return nil
+}
+
 // settleValue settles what is set or inserted.
 func (t *text) settleValue(e Edit) (Edit, error) {
-	value, ok := e.Value.(*yaml.Node)
-	if !ok {
-		value = &yaml.Node{}
-		if err := value.Encode(e.Value); err != nil {
-			return e, fault.Invalid.Errorf("value: %s", err).In("value")
-		}
-		order(value, e.Order, 0)
+	value, err := e.node()
+	if err != nil {
+		return e, err
 	}
 	e.Value = value
 	p, rest, err := t.find(e.Path)
@@ -80,13 +85,38 @@ func (t *text) settleValue(e Edit) (Edit, error) {
 		e.Action, e.Value = Set, value
 		e.Path = e.Path[:strings.LastIndexByte(e.Path, '/')]
 	}
-	switch {
-	case e.Action == Insert && len(rest) == 1 && (n.Kind != yaml.SequenceNode || rest[0] != strconv.Itoa(len(n.Content))),
-		e.Action == Insert && len(rest) == 0 && len(p.in) > 0 && p.last().n.Kind != yaml.SequenceNode,
-		e.Action == Set && len(rest) == 1 && n.Kind != yaml.MappingNode, len(rest) == 0 && len(p.in) == 0:
+	if !takes(e.Action, n, p, rest) {
 		return e, fault.Invalid.Errorf("path %.100q: there is nothing to %s it in", e.Path, e.Action).In("path")
 	}
 	return e, nil
+}
+
+// takes reports whether a value can be set or inserted at a place whose node is n, or below it.
+func takes(action string, n *yaml.Node, p place, rest []string) bool {
+	switch {
+	case len(rest) == 0 && len(p.in) == 0:
+		return false
+	case action == Insert && len(rest) == 0:
+		return p.last().n.Kind == yaml.SequenceNode
+	case action == Insert && len(rest) == 1:
+		return n.Kind == yaml.SequenceNode && rest[0] == strconv.Itoa(len(n.Content))
+	case action == Set && len(rest) == 1:
+		return n.Kind == yaml.MappingNode
+	}
+	return true
+}
+
+// node is the value as a node.
+func (e Edit) node() (*yaml.Node, error) {
+	if value, ok := e.Value.(*yaml.Node); ok {
+		return value, nil
+	}
+	value := &yaml.Node{}
+	if err := value.Encode(e.Value); err != nil {
+		return nil, fault.Invalid.Errorf("value: %s", err).In("value")
+	}
+	order(value, e.Order, 0)
+	return value, nil
 }
 
 // name is the last part of the pointer of a place.

@@ -167,7 +167,7 @@ func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Do
 	if err != nil {
 		return nil, err
 	}
-	if live == nil || live.IsVersion() || !live.IsVersionable() || !live.IsCheckedOut() {
+	if !canCheckIn(live) {
 		return d, nil
 	}
 	v, err := VersioningOf(c.Tx)
@@ -188,6 +188,11 @@ func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Do
 		return d, err
 	}
 	return c.Tx.Doc(storage.Ref(d.ID()))
+}
+
+// canCheckIn reports whether a version of a document can be made.
+func canCheckIn(d *storage.Doc) bool {
+	return d != nil && !d.IsVersion() && d.IsVersionable() && d.IsCheckedOut()
 }
 
 // behind returns the document whose file a document shows: itself, or the target of a proxy. It is nil if the caller

@@ -33,15 +33,25 @@ func (s *service) thumbnail(x *rest.Request) error {
 	return sendThumbnail(x, rest.Values{"id": id})
 }
 
+// askedSlide adds the number of the slide that the request asks for, if it does.
+func askedSlide(x *rest.Request, p rest.Values) error {
+	text := x.Query().Get("slide")
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return fault.Invalid.Errorf("slide %.20q: must be a number of at least 1", text).In("slide").WithCode(fault.CodeOutOfRange)
+	}
+	p["slide"] = n
+	return nil
+}
+
 // sendThumbnail waits a moment for a picture, and looks whenever a job has ended; then there is a card,
 // or for those who have something better to show meanwhile only word of when to ask again.
 func sendThumbnail(x *rest.Request, p rest.Values) error {
-	if text := x.Query().Get("slide"); text != "" {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 1 {
-			return fault.Invalid.Errorf("slide %.20q: must be a number of at least 1", text).In("slide").WithCode(fault.CodeOutOfRange)
-		}
-		p["slide"] = n
+	if err := askedSlide(x, p); err != nil {
+		return err
 	}
 	p["base"] = x.Host()
 	cards := x.Query().Get("card") != "0"

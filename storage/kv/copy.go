@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -106,14 +107,18 @@ func Copy(ctx context.Context, from, to *DB, last func() error) (c Copied, err e
 	if err := last(); err != nil {
 		return c, err
 	}
-	for _, d := range []*DB{from, to} {
-		if h, ok := d.store.(Holder); ok {
-			if err := h.Held(ctx); err != nil {
-				return c, err
-			}
-		}
+	if err := cmp.Or(from.held(ctx), to.held(ctx)); err != nil {
+		return c, err
 	}
 	return c, to.Update(ctx, func(t *Tx) error { return t.Delete(copyMark) })
+}
+
+// held returns why the store is not held by this process any longer, if it has to be.
+func (d *DB) held(ctx context.Context) error {
+	if h, ok := d.store.(Holder); ok {
+		return h.Held(ctx)
+	}
+	return nil
 }
 
 // Copying reports whether the store has a part of the rows of another one, because a copy was interrupted.

@@ -17,6 +17,11 @@ type ahead struct {
 	whole  *storage.Blob
 }
 
+// lacksOnly reports whether a chunk is the last one that the file lacks.
+func (u *File) lacksOnly(p Part) bool {
+	return !u.Complete() && u.Count == p.Count && p.Chunk >= 0 && p.Chunk < u.Count && len(u.Chunks)+1 == u.Count && !u.has(p.Chunk)
+}
+
 // joinAhead puts a file together, and makes it durable, if a chunk is the last one to arrive. This is done outside of a transaction,
 // because a file may be long and its store far away. The caller forgets it once the chunk is in the batch.
 func joinAhead(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming, last *storage.Blob) (forget func(), err error) {
@@ -27,7 +32,7 @@ func joinAhead(ctx context.Context, r *storage.Repo, as *storage.Principal, in *
 		if u, err = find(tx, in.Batch, in.Part.Index); err != nil || u == nil {
 			return err
 		}
-		if u.Complete() || u.Count != in.Part.Count || in.Part.Chunk < 0 || in.Part.Chunk >= u.Count || len(u.Chunks)+1 != u.Count || u.has(in.Part.Chunk) {
+		if !u.lacksOnly(in.Part) {
 			return nil // Put says why, or there are more to come
 		}
 		parts, err = partsOf(tx, u, in.Part, last)
