@@ -5,10 +5,19 @@ import (
 	"strings"
 
 	"catena/engine/expr"
+	"catena/storage"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/people"
 )
+
+// RunsAs is the user that a text which is run later names, such as a schedule; system is the server itself.
+func RunsAs(tx *storage.Tx, name string) (*Principal, error) {
+	if name == "system" {
+		return tx.Repo().System(), nil
+	}
+	return storage.PrincipalOf(tx.As(tx.Repo().System()), name)
+}
 
 // people adds to the helpers of expressions those that know users and vocabularies.
 func (c *Ctx) people(fn map[string]any) {

@@ -66,20 +66,7 @@ func (h *Hooks) check(c *engine.Ctx, file, source string) (string, []library.Pro
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	_, err := one.plan(c.Set(), engine.PlanOptions{Types: c.Tx.Repo().Types()})
-	problems = library.PlanProblems(file, one.Step.Line, one.Step.Column, err)
-	if _, err := principal(c.Tx, one.As); err != nil && !h.AnyUser {
-		problems = append(problems, library.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("as: user %s does not exist", one.As)})
-	}
-	return one.Name, problems, nil
-}
-
-// principal is who a hook runs as.
-func principal(tx *storage.Tx, name string) (*storage.Principal, error) {
-	if name == "system" {
-		return tx.Repo().System(), nil
-	}
-	return storage.PrincipalOf(tx.As(tx.Repo().System()), name)
+	return one.Name, one.Check(c, file, one.in(), variable, h.AnyUser), nil
 }
 
 // put takes the deployed hooks. The secrets of those that are gone are forgotten: a hook of the same name is another one.

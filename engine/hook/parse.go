@@ -5,20 +5,16 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"catena/engine"
 	"catena/engine/library"
 )
 
 // Hook is a hook as written.
 type Hook struct {
-	Name, Description string
-	Disabled          bool
-	As                string // user it runs as
-	File              bool   // the body of a request is a file, which is the input
-	Input             string // instead: path of the document that is the input; "": none
-	Waits             bool   // the sender waits for the result
-	Verify            string // how a request shows that its sender knows the secret
-	Step              engine.Step
+	library.Task
+	File   bool   // the body of a request is a file, which is the input
+	Input  string // instead: path of the document that is the input; "": none
+	Waits  bool   // the sender waits for the result
+	Verify string // how a request shows that its sender knows the secret
 }
 
 // How a request shows that its sender knows the secret.
@@ -47,32 +43,11 @@ func Parse(file string, src []byte) (*Hook, []library.Problem) {
 }
 
 func (h *Hook) read(p *library.Parser, root *yaml.Node) {
-	h.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Positions: map[string]engine.Position{}}
-	p.Fields(root, "a hook", map[string]func(*yaml.Node){
-		"name":        p.Text(&h.Name),
-		"description": p.Text(&h.Description),
-		"enabled":     func(v *yaml.Node) { h.Disabled = !p.Boolean(v) },
-		"as":          p.Text(&h.As),
-		"input":       func(v *yaml.Node) { h.readInput(p, v) },
-		"response":    func(v *yaml.Node) { h.Waits = choice(p, v, "response", "accepted", "result") == "result" },
-		"verify":      func(v *yaml.Node) { h.Verify = choice(p, v, "verify", bearer, standard, github) },
-		"run": func(v *yaml.Node) {
-			h.Step.Line, h.Step.Column = v.Line, v.Column
-			p.Text(&h.Step.Op)(v)
-		},
-		"params": func(v *yaml.Node) {
-			h.Step.Params, _ = p.Value(v).(map[string]any)
-			library.Positions(v, "", h.Step.Positions)
-		},
+	h.Task.Read(p, root, "hook", map[string]func(*yaml.Node){
+		"input":    func(v *yaml.Node) { h.readInput(p, v) },
+		"response": func(v *yaml.Node) { h.Waits = choice(p, v, "response", "accepted", "result") == "result" },
+		"verify":   func(v *yaml.Node) { h.Verify = choice(p, v, "verify", bearer, standard, github) },
 	})
-	switch {
-	case h.Name == "" || strings.ContainsAny(h.Name, "/\\ \t\n@?#%") || len(h.Name) > 100:
-		p.At(root, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", h.Name)
-	case h.Step.Op == "":
-		p.At(root, "a hook must have run: the operation, chain or script")
-	case h.As == "":
-		p.At(root, "a hook must have as: the user that it runs as")
-	}
 }
 
 func (h *Hook) readInput(p *library.Parser, v *yaml.Node) {
@@ -97,15 +72,13 @@ func choice(p *library.Parser, v *yaml.Node, field string, words ...string) stri
 	return ""
 }
 
-// plan resolves what the hook runs.
-func (h *Hook) plan(set *engine.Set, o engine.PlanOptions) (*engine.Plan, error) {
-	in := "void"
+// in is the type of the input.
+func (h *Hook) in() string {
 	switch {
 	case h.File:
-		in = "blob"
+		return "blob"
 	case h.Input != "":
-		in = "document"
+		return "document"
 	}
-	o.Trusted, o.Name, o.Vars = true, h.Name, []string{variable}
-	return set.Plan([]engine.Step{h.Step}, in, o)
+	return "void"
 }

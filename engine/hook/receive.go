@@ -65,7 +65,7 @@ func (h *Hooks) Arrive(ctx context.Context, name string, head http.Header) (*Arr
 		if a.keys, err = keyring.Hooks.Keys(tx, name); err != nil {
 			return err
 		}
-		a.As, err = principal(tx, a.hook.As)
+		a.As, err = engine.RunsAs(tx, a.hook.As)
 		return err
 	})
 	switch {
@@ -152,7 +152,7 @@ func (h *Hook) carryOut(c *engine.Ctx, m Message, file *storage.Blob) (any, erro
 			return nil, err
 		}
 	}
-	p, err := h.plan(c.Set(), engine.PlanOptions{})
+	p, err := h.Plan(c.Set(), h.in(), variable, engine.PlanOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (h *Hooks) run(ctx context.Context, queued outbox.Job) error {
 		if one == nil {
 			return fault.Invalid.Errorf("hook %s: was removed", name)
 		}
-		as, err := principal(tx, one.As)
+		as, err := engine.RunsAs(tx, one.As)
 		if err != nil {
 			return fault.Denied.Errorf("hook %s: user %s: %w", name, one.As, err)
 		}
@@ -199,10 +199,7 @@ func (h *Hooks) run(ctx context.Context, queued outbox.Job) error {
 		})
 	})
 	noted := h.note(context.WithoutCancel(ctx), name, err)
-	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Denied) || fault.Is(err, fault.Limit) {
-		err = &outbox.GaveUp{Err: err}
-	}
-	return errors.Join(err, noted)
+	return errors.Join(outbox.Final(err), noted)
 }
 
 // note writes down how a run ended.

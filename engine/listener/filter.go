@@ -96,15 +96,10 @@ func (l *Listener) principal(tx *storage.Tx, acted *storage.Principal) (*storage
 	if acted.Actor != "" {
 		actor = acted.Actor
 	}
-	switch l.As {
-	case "":
+	if l.As == "" {
 		return acted, nil
-	case "system":
-		p := tx.Repo().System()
-		p.Actor = actor
-		return p, nil
 	}
-	p, err := storage.PrincipalOf(tx.As(tx.Repo().System()), l.As)
+	p, err := engine.RunsAs(tx, l.As)
 	if err != nil {
 		return nil, err
 	}

@@ -91,19 +91,15 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 				p.At(v, "condition: %v", err)
 			}
 		},
-		"run": func(v *yaml.Node) {
-			l.Step.Line, l.Step.Column = v.Line, v.Column
-			p.Text(&l.Step.Op)(v)
-		},
-		"params":      func(v *yaml.Node) { l.Step.Params = params(p, v, l.Step.Positions) },
+		"run":         func(v *yaml.Node) { p.Run(v, &l.Step) },
+		"params":      func(v *yaml.Node) { p.Params(v, &l.Step) },
 		"afterCommit": func(v *yaml.Node) { l.After = p.Boolean(v) },
 		"as":          p.Text(&l.As),
 	})
-	switch {
-	case !seen["name"]:
+	if !seen["name"] {
 		p.At(root, "a listener must have a name")
-	case l.Name == "" || strings.ContainsAny(l.Name, "/\\ \t\n@?#%") || len(l.Name) > 100:
-		p.At(root, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", l.Name)
+	} else {
+		p.Name(root, l.Name)
 	}
 	if l.Step.Op == "" {
 		p.At(root, "a listener must have run: the operation, chain or script")
@@ -112,16 +108,6 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 		p.At(root, "a listener must have 1 to %d events", maxEvents)
 	}
 	l.Path = strings.TrimSuffix(l.Path, "/")
-}
-
-func params(p *library.Parser, n *yaml.Node, positions map[string]engine.Position) map[string]any {
-	m, _ := p.Value(n).(map[string]any)
-	if n.Kind != yaml.MappingNode {
-		p.At(n, "params is not a map")
-		return nil
-	}
-	library.Positions(n, "", positions)
-	return m
 }
 
 // plan resolves what the listener runs against a set.

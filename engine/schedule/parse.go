@@ -7,7 +7,6 @@ import (
 	"github.com/robfig/cron/v3"
 	"go.yaml.in/yaml/v3"
 
-	"catena/engine"
 	"catena/engine/library"
 	"catena/storage/fault"
 )
@@ -20,12 +19,9 @@ const late = time.Minute
 
 // Schedule is a schedule as written.
 type Schedule struct {
-	Name, Description string
-	Disabled          bool
-	As                string // user it runs as
-	Input             string // path of the document that is the input; "": none
-	Skip              bool   // a run missed while the server was down is left out, not made up for once
-	Step              engine.Step
+	library.Task
+	Input string // path of the document that is the input; "": none
+	Skip  bool   // a run missed while the server was down is left out, not made up for once
 
 	cron  cron.Schedule
 	zone  *time.Location
@@ -69,35 +65,14 @@ func Parse(file string, src []byte) (*Schedule, []library.Problem) {
 }
 
 func (s *Schedule) read(p *library.Parser, root *yaml.Node) {
-	s.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Positions: map[string]engine.Position{}}
-	seen := p.Fields(root, "a schedule", map[string]func(*yaml.Node){
-		"name":        p.Text(&s.Name),
-		"description": p.Text(&s.Description),
-		"enabled":     func(v *yaml.Node) { s.Disabled = !p.Boolean(v) },
-		"as":          p.Text(&s.As),
-		"input":       p.Text(&s.Input),
-		"missed":      func(v *yaml.Node) { s.missed(p, v) },
-		"cron":        func(v *yaml.Node) { s.readCron(p, v) },
-		"timezone":    func(v *yaml.Node) { s.readZone(p, v) },
-		"every":       func(v *yaml.Node) { s.readEvery(p, v) },
-		"at":          func(v *yaml.Node) { s.readAt(p, v) },
-		"run": func(v *yaml.Node) {
-			s.Step.Line, s.Step.Column = v.Line, v.Column
-			p.Text(&s.Step.Op)(v)
-		},
-		"params": func(v *yaml.Node) {
-			s.Step.Params, _ = p.Value(v).(map[string]any)
-			library.Positions(v, "", s.Step.Positions)
-		},
+	seen := s.Task.Read(p, root, "schedule", map[string]func(*yaml.Node){
+		"input":    p.Text(&s.Input),
+		"missed":   func(v *yaml.Node) { s.missed(p, v) },
+		"cron":     func(v *yaml.Node) { s.readCron(p, v) },
+		"timezone": func(v *yaml.Node) { s.readZone(p, v) },
+		"every":    func(v *yaml.Node) { s.readEvery(p, v) },
+		"at":       func(v *yaml.Node) { s.readAt(p, v) },
 	})
-	switch {
-	case s.Name == "" || strings.ContainsAny(s.Name, "/\\ \t\n@?#%") || len(s.Name) > 100:
-		p.At(root, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", s.Name)
-	case s.Step.Op == "":
-		p.At(root, "a schedule must have run: the operation, chain or script")
-	case s.As == "":
-		p.At(root, "a schedule must have as: the user that it runs as")
-	}
 	times := 0
 	for _, key := range []string{"cron", "every", "at"} {
 		if seen[key] {
@@ -164,14 +139,12 @@ func (s *Schedule) readAt(p *library.Parser, v *yaml.Node) {
 	s.at = at.UTC()
 }
 
-// plan resolves what the schedule runs.
-func (s *Schedule) plan(set *engine.Set, o engine.PlanOptions) (*engine.Plan, error) {
-	in := "void"
+// in is the type of the input.
+func (s *Schedule) in() string {
 	if s.Input != "" {
-		in = "document"
+		return "document"
 	}
-	o.Trusted, o.Name, o.Vars = true, s.Name, []string{scheduleVariable}
-	return set.Plan([]engine.Step{s.Step}, in, o)
+	return "void"
 }
 
 // scheduleVariable is the variable that tells which schedule runs, and when it was to.

@@ -78,20 +78,7 @@ func (s *Schedules) check(c *engine.Ctx, file, source string) (string, []library
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	_, err := sch.plan(c.Set(), engine.PlanOptions{Types: c.Tx.Repo().Types()})
-	problems = library.PlanProblems(file, sch.Step.Line, sch.Step.Column, err)
-	if _, err := principal(c.Tx, sch.As); err != nil && !s.AnyUser {
-		problems = append(problems, library.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("as: user %s does not exist", sch.As)})
-	}
-	return sch.Name, problems, nil
-}
-
-// principal is who a schedule runs as.
-func principal(tx *storage.Tx, name string) (*storage.Principal, error) {
-	if name == "system" {
-		return tx.Repo().System(), nil
-	}
-	return storage.PrincipalOf(tx.As(tx.Repo().System()), name)
+	return sch.Name, sch.Check(c, file, sch.in(), scheduleVariable, s.AnyUser), nil
 }
 
 // put takes the deployed schedules, and plans those that are new or have changed.
@@ -256,15 +243,12 @@ func (s *Schedules) run(ctx context.Context, j outbox.Job) error {
 			return nil
 		})
 	})
-	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Denied) || fault.Is(err, fault.Limit) {
-		err = &outbox.GaveUp{Err: err}
-	}
-	return errors.Join(err, noted)
+	return errors.Join(outbox.Final(err), noted)
 }
 
 // carryOut runs what a schedule names, as its user.
 func (s *Schedules) carryOut(tx *storage.Tx, sch *Schedule, o occurrence) error {
-	as, err := principal(tx, sch.As)
+	as, err := engine.RunsAs(tx, sch.As)
 	if err != nil {
 		return fault.Denied.Errorf("schedule %s: user %s: %w", sch.Name, sch.As, err)
 	}
@@ -278,7 +262,7 @@ func (s *Schedules) carryOut(tx *storage.Tx, sch *Schedule, o occurrence) error 
 			in = d
 		}
 		c.SetVar(scheduleVariable, map[string]any{"name": sch.Name, "at": o.At})
-		p, err := sch.plan(c.Set(), engine.PlanOptions{})
+		p, err := sch.Plan(c.Set(), sch.in(), scheduleVariable, engine.PlanOptions{})
 		if err == nil {
 			_, err = p.Run(c, in)
 		}

@@ -60,6 +60,14 @@ func (e *GaveUp) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *GaveUp) Unwrap() error { return e.Err }
 
+// Final is an error of a job as GaveUp if its kind says that trying again cannot fix it.
+func Final(err error) error {
+	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Denied) || fault.Is(err, fault.Limit) {
+		return &GaveUp{Err: err}
+	}
+	return err
+}
+
 // Later is an error of a job that could not be begun: it waits until then, and the try does not count.
 type Later struct {
 	At  time.Time // by the clock of the queue; zero: it is due as it was
