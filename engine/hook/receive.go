@@ -49,9 +49,10 @@ type Message struct {
 
 // job is the data of a job.
 type job struct {
-	Message Message       `json:"message"`
-	File    *storage.Blob `json:"file,omitempty"`
-	Runs    string        `json:"runs"` // the id of the job, which is that of its run
+	Hook    string          `json:"hook"`
+	Message json.RawMessage `json:"message"` // a Message
+	File    *storage.Blob   `json:"file,omitempty"`
+	Runs    string          `json:"runs"` // the id of the job, which is that of its run
 }
 
 // Arrive looks up the hook of a request. What can be verified without its body is.
@@ -105,18 +106,22 @@ func (a *Arrival) Call(method string, query url.Values, body []byte, file *stora
 		print = file.Digest
 	}
 	call := engine.Call{Op: "hook " + a.hook.Name, As: a.As, EntryPoint: engine.Listener, Asked: &engine.Asked{}}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return engine.Call{}, nil, err
+	}
 	if m.ID != "" {
 		call.IdempotencyKey, call.KeyScope, call.Fingerprint = m.ID, "hook "+a.hook.Name, print
 	}
 	if a.hook.Waits {
-		return call, func(c *engine.Ctx) (any, error) { return a.hook.carryOut(c, m, file) }, nil
+		return call, func(c *engine.Ctx) (any, error) { return a.hook.carryOut(c, text, file) }, nil
 	}
-	return call, func(c *engine.Ctx) (any, error) { return accept(c, m, file) }, nil
+	return call, func(c *engine.Ctx) (any, error) { return accept(c, a.hook.Name, text, file) }, nil
 }
 
 // accept has a message run in the background.
-func accept(c *engine.Ctx, m Message, file *storage.Blob) (any, error) {
-	j := job{Message: m, Runs: c.NewID(), File: file}
+func accept(c *engine.Ctx, hook string, message json.RawMessage, file *storage.Blob) (any, error) {
+	j := job{Hook: hook, Message: message, Runs: c.NewID(), File: file}
 	if file != nil {
 		if err := hold.Stage(c.Tx, file); err != nil {
 			return nil, err
@@ -133,12 +138,8 @@ func accept(c *engine.Ctx, m Message, file *storage.Blob) (any, error) {
 }
 
 // carryOut runs what the hook names.
-func (h *Hook) carryOut(c *engine.Ctx, m Message, file *storage.Blob) (any, error) {
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	value, err := engine.ParseJSON(text)
+func (h *Hook) carryOut(c *engine.Ctx, message json.RawMessage, file *storage.Blob) (any, error) {
+	value, err := c.ParseJSON(message)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func (h *Hooks) run(ctx context.Context, queued outbox.Job) error {
 	if err := json.Unmarshal(queued.Data, &j); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	name := j.Message.Name
+	name := j.Hook
 	call := engine.Call{Op: "hook " + name, As: h.engine.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
 	err := h.engine.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
 		var since time.Time
@@ -228,7 +229,7 @@ func idOf(head http.Header) string {
 	return ""
 }
 
-// hidden are headers that a run is not told.
+// hidden are headers that runs do not see.
 var hidden = []string{"authorization", "cookie", "webhook-signature", "x-hub-signature", "x-hub-signature-256"}
 
 func headersOf(head http.Header) map[string]string {

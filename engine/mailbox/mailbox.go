@@ -25,6 +25,9 @@ import (
 // MaxSize is the number of bytes of the largest message that is read; of a larger one only what its envelope says.
 const MaxSize = 25 << 20
 
+// maxRead is how many bytes of messages one look reads at most, unless the first is larger: they are in memory.
+const maxRead = 2 * MaxSize
+
 // maxNew bounds the messages that one look considers.
 const maxNew = 100_000
 
@@ -124,7 +127,14 @@ func (s *session) read() ([]Raw, Mark, error) {
 		heads = heads[:q.Most]
 	}
 	var out []Raw
+	total := 0
 	for _, h := range heads {
+		if h.Size <= MaxSize {
+			total += int(h.Size)
+		}
+		if total > maxRead && len(out) > 0 {
+			break // the next look goes on here
+		}
 		r := Raw{Number: h.Uid, Arrived: h.InternalDate, Size: int(h.Size)}
 		switch {
 		case h.Size > MaxSize:

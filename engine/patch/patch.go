@@ -214,7 +214,7 @@ func (t *text) existing(path string) (place, error) {
 	return p, err
 }
 
-// end is where a value ends that is written within a line, or between brackets; ok is false if that cannot be told.
+// end returns the offset behind a value that is written on one line or in brackets; ok is false if it cannot be determined.
 func (t *text) end(n *yaml.Node) (end int, ok bool) {
 	at := t.offset(n)
 	if n.Kind == yaml.ScalarNode {

@@ -1,6 +1,7 @@
 package outside
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -35,7 +36,7 @@ type receiveParams struct {
 	Credential string `json:"credential" doc:"Name of a credential of the kind basic that is granted to the chain or to the user."`
 	Reader     string `json:"reader,omitzero" doc:"A name for who reads, if several read the same mailbox independently of each other."`
 	Start      string `json:"start" default:"new" enum:"new,all" doc:"What the first call reads: nothing, so that those after it read what is new, or all that is there."`
-	Most       int    `json:"most" default:"20" min:"1" max:"100" doc:"Messages that one call reads at most; the next call goes on behind them."`
+	Most       int    `json:"most" default:"20" min:"1" max:"100" doc:"Messages that one call reads at most, of 50 MiB together; the next call goes on behind them."`
 	Whole      bool   `json:"whole" default:"false" doc:"Whether each message is also returned as a file of type message/rfc822, as message."`
 }
 
@@ -144,7 +145,7 @@ func (p *receiveParams) message(c *engine.Ctx, raw *mailbox.Raw) (map[string]any
 	if !p.Whole && err == nil {
 		return out, nil
 	}
-	out["message"], err = c.Tx.NewBlob("message.eml", "message/rfc822", strings.NewReader(string(raw.Body)))
+	out["message"], err = c.Tx.NewBlob("message.eml", "message/rfc822", bytes.NewReader(raw.Body))
 	return out, err
 }
 

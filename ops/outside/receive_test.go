@@ -135,6 +135,30 @@ func TestReceive(t *testing.T) {
 	}
 }
 
+// TestReceiveLarge reads no more at once than fits into memory easily; what is left comes next, and what is too large has a problem.
+func TestReceiveLarge(t *testing.T) {
+	p, w := receivePost(t), newWorld(t, "")
+	_, err := w.call("Administrator", "Credential.Save", nil, map[string]any{"name": "post", "kind": "basic", "url": strings.TrimSuffix(p.at, "INBOX"), "user": "ada", "secret": "s3cret"})
+	w.must(err)
+	for i, size := range []int{20 << 20, 20 << 20, 26 << 20, 20 << 20} {
+		body := strings.Repeat(strings.Repeat("x", 70)+"\n", size/72)
+		p.deliver(t, time.Now(), fmt.Sprintf("Subject: m%d\nContent-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n\n", i)+body)
+	}
+	got := ""
+	for range 3 {
+		r, err := w.call("Administrator", "Mail.Receive", nil, map[string]any{"url": p.at, "credential": "post", "start": "all"})
+		w.must(err)
+		for _, m := range r.Value.([]any) {
+			m := m.(map[string]any)
+			got += fmt.Sprint(m["subject"], m["problem"] != nil, len(m["files"].([]any)), " ")
+		}
+		got += "|"
+	}
+	if got != "m0false 1 m1false 1 m2true 0 |m3false 1 ||" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestCollect stores the files of messages by a chain, as the manual shows.
 func TestCollect(t *testing.T) {
 	p, w := receivePost(t), newWorld(t, "")

@@ -1,7 +1,6 @@
 package maintenance
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +105,10 @@ func (s *Scrubber) Run(ctx context.Context) error {
 		}
 	}
 	ended := context.WithoutCancel(ctx)
-	return cmp.Or(s.note(ended), s.save(ended)) // no progress is kept beyond damage that is not
+	if err := s.note(ended); err != nil {
+		return err // no progress is kept beyond damage that is not
+	}
+	return s.save(ended)
 }
 
 // load reads the state that an earlier process left, and reads again what was damaged then.

@@ -57,7 +57,7 @@ const ChainForm = (() => {
     });
   };
 
-  // picker makes the control of a value that is no expression, null if that is a text.
+  // picker returns the control for a plain value, or null if a text field will do.
   const picker = (f, common) => {
     if (f.kind === "boolean" || f.kind === "choice") {
       const values = f.kind === "boolean" ? ["true", "false"] : f.values.map(String);
