@@ -43,7 +43,7 @@ func Parse(file string, src []byte) (*Hook, []library.Problem) {
 }
 
 func (h *Hook) read(p *library.Parser, root *yaml.Node) {
-	h.Task.Read(p, root, "hook", map[string]func(*yaml.Node){
+	h.Read(p, root, "hook", map[string]func(*yaml.Node){
 		"input":    func(v *yaml.Node) { h.readInput(p, v) },
 		"response": func(v *yaml.Node) { h.Waits = choice(p, v, "response", "accepted", "result") == "result" },
 		"verify":   func(v *yaml.Node) { h.Verify = choice(p, v, "verify", bearer, standard, github) },

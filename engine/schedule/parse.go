@@ -65,7 +65,7 @@ func Parse(file string, src []byte) (*Schedule, []library.Problem) {
 }
 
 func (s *Schedule) read(p *library.Parser, root *yaml.Node) {
-	seen := s.Task.Read(p, root, "schedule", map[string]func(*yaml.Node){
+	seen := s.Read(p, root, "schedule", map[string]func(*yaml.Node){
 		"input":    p.Text(&s.Input),
 		"missed":   func(v *yaml.Node) { s.missed(p, v) },
 		"cron":     func(v *yaml.Node) { s.readCron(p, v) },
