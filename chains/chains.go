@@ -1,7 +1,6 @@
-// Package chains reads chains, operations put together from others, from YAML or JSON, and
-// makes them operations. A chain is checked when it is saved: names, parameters, the types
-// that flow from step to step, and circles across chains. Keeping versions of the texts is
-// engine/library's; resolving and running steps is the engine's.
+// Package chains reads chains, which combine operations in YAML or JSON, and turns them into operations. A chain is
+// checked when it is saved: names, parameters, the types that flow from step to step, and circles across chains.
+// Keeping versions of the texts is engine/library's; resolving and running steps is the engine's.
 package chains
 
 import (

@@ -1,8 +1,7 @@
-// Package decks keeps presentations: documents of type Deck with a number of their own, in a
-// folder for each user that nobody else sees. Every rule of the deck service is here: whose
-// a deck is, what may be written, which HTML is harmless, what each revision of the service
-// calls a field. Results are maps with data, meta and etag, as the service's answers have
-// them; addresses, headers and statuses are left to the entry points.
+// Package decks keeps presentations: documents of type Deck, each with a number, in a folder per user that only its
+// owner sees. Every rule of the deck service is here: whose a deck is, what may be written, which HTML is harmless,
+// what each revision of the service calls a field. Results are maps with data, meta and etag, as the service's
+// answers have them; addresses, headers and statuses are left to the entry points.
 //
 // The addresses of the service are rows of decks/route, the fields of a deck rows of decks/field: decoding,
 // validation, both revisions of the answers, the OpenAPI description and the MCP tools derive from these two

@@ -1,8 +1,7 @@
-// Package engine runs operations: it knows them by name and type, chooses which function of
-// an operation fits an input, decodes parameters, and runs each call, whole chains included,
-// in one transaction with one trace. What operations do is theirs (ops, decks); where calls
-// come from is for the entry points (rest, chains, scripts, the command line); what is stored and
-// who may see it is decided by storage.
+// Package engine runs operations: it finds them by name and type, chooses the function that fits an input, decodes
+// parameters, and runs each call, including whole chains, in one transaction with one trace. What operations do is
+// theirs (ops, decks); where calls come from is for the entry points (rest, chains, scripts, the command line); what
+// is stored and who may see it is decided by storage.
 //
 // The path of a call through the package: Run (run.go) finds the operation by name and checks that the caller
 // may call it from this entry point (Callers). It opens the kind of transaction that the operation's Effect

@@ -1,8 +1,8 @@
-// Package rest answers HTTP requests as tables of routes say. A row names an operation; a handler only decodes what the
-// request says, lets the engine run the operation in one transaction and encodes what it returns. Kinds of error become
-// statuses in status.go and nowhere else. The packages below hold the tables and their handlers, and rest/server puts
-// them together. What an operation does, who may call it and what a document looks like on the wire are matters of
-// engine and ops.
+// Package rest answers HTTP requests according to tables of routes. A row names an operation; a handler only decodes
+// what the request says, lets the engine run the operation in one transaction and encodes what it returns. Kinds of
+// error become statuses in status.go and nowhere else. The packages below hold the tables and their handlers, and
+// rest/server puts them together. What an operation does, who may call it and what a document looks like on the wire
+// are matters of engine and ops.
 //
 // A request passes these steps (request.go): it gets an identifier and a deadline for its body; its host and
 // origin are checked (origin.go); its address is located and routed (address.go, router.go); the caller is

@@ -1,11 +1,9 @@
-// Package scripts runs JavaScript over the table of operations: an operation is called
-// as Document.Create(input, {type: "File"}), documents and files are handles, everything
-// else is a copy. Every script, deployed or sent by a caller, is parsed, compiled and run
-// in a pooled worker process (WorkerMain), whose memory and time are bounded and which may
-// be killed at any moment without harm to anyone else: nothing bounds what a script does to
-// the process it runs in. The server's side of a run (supervisor) carries out what the
-// script asks for. What a script may call is for the engine to decide; this package knows
-// operations by name only.
+// Package scripts runs JavaScript on top of the operations: an operation is called as Document.Create(input, {type:
+// "File"}), documents and files are handles, and everything else is a copy. Every script, deployed or sent by a
+// caller, is parsed, compiled and run in a pooled worker process (WorkerMain), whose memory and time are bounded and
+// which may be killed at any moment without harm to anyone else: nothing bounds what a script does to the process it
+// runs in. The server's side of a run (supervisor) carries out what the script asks for. What a script may call is
+// for the engine to decide; this package knows operations by name only.
 //
 // A run has two sides that talk over a pipe (wire.go). In the worker, a machine executes the JavaScript with
 // goja; whatever the script calls becomes a frame to the server. On the server, the supervisor of the run

@@ -1,7 +1,7 @@
-// Package storage keeps documents in transactions: the tree, properties, permissions, locks, life cycles, versions, and
-// the files that they refer to. A Tx acts for one principal, and nothing is read or written through it that the principal
-// may not read or write. It leaves ordered storage to kv, what documents consist of to schema, the content of files to
-// blob, queries to search, and what is kept beside documents to the packages that own it (Owner).
+// Package storage keeps documents in transactions: the tree, properties, permissions, locks, life cycles, versions,
+// and the files that documents refer to. A Tx acts for one principal, and nothing is read or written through it that
+// the principal may not read or write. It leaves ordered storage to kv, what documents consist of to schema, the
+// content of files to blob, queries to search, and what is kept beside documents to the packages that own it (Owner).
 //
 // A document is a few rows of the ordered store (internal/layout has the table of all keys): its record, its
 // position in the tree, a row below its parent, and a row for each index. A Tx writes them together, keeps

@@ -1,7 +1,6 @@
-// Package simulation holds the tests that run a whole server in a simulated world: one seed determines the
-// scheduling, the clock, the faults of the disk, the crashes, and what eight clients do. Afterwards an
-// independent model of documents, people and permissions says what every call should have answered and what
-// the store should contain.
+// Package simulation holds tests that run a whole server in a simulated world: one seed determines scheduling, the
+// clock, disk faults, crashes, and what eight clients do. Afterwards an independent model of documents, people and
+// permissions says what every call should have answered and what the store should contain.
 //
 // A run lives in a bubble of testing/synctest, so that time passes only when everybody waits. Every
 // transaction begins and commits through a store that hands the goroutine to the scheduler, which lets one

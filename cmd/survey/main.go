@@ -1,5 +1,5 @@
-// Command survey measures how the code is organised: sizes of files and functions, complexity, documentation, imports.
-// make survey prints the measurements with their targets; with -check, a target that is missed is a failure.
+// Command survey measures how the code is organized: sizes of files and functions, complexity, documentation and
+// imports. make survey prints the measurements with their targets; with -check, a target that is missed is a failure.
 package main
 
 import (

@@ -1,7 +1,8 @@
-// Package asset copies the pictures that a deck shows from other servers to the deck's own files. An import reports
-// them; on request a job of the outbox fetches them, outside of any transaction and through the client for all that leaves
-// the server (engine/egress), and then puts their new addresses into the deck in one transaction. What cannot be fetched keeps its
-// address: the number, the size and the time of the pictures are bounded, and only what decks/file accepts is a picture.
+// Package asset copies pictures that a deck loads from other servers into the deck's own files. An import reports
+// them; on request a job of the outbox fetches them, outside of any transaction and through the client for all that
+// leaves the server (engine/egress), and then puts their new addresses into the deck in one transaction. What cannot
+// be fetched keeps its address: the number, the size and the time of the pictures are bounded, and only what
+// decks/file accepts is a picture.
 package asset
 
 import (

@@ -1,7 +1,6 @@
-// Package convert reads presentations that were made elsewhere: pages of reveal.js, Markdown
-// as reveal.js, Marp and Slidev write it, and JSON that defines slides block by block. It
-// returns the sections of a deck and what the source says about the whole; making them
-// harmless is left to the code that stores them.
+// Package convert imports presentations made elsewhere: reveal.js pages, Markdown as reveal.js, Marp and Slidev write
+// it, and JSON that defines slides block by block. It returns the sections of a deck and what the source says about
+// the whole; making them harmless is left to the code that stores them.
 //
 // Whatever the source, the result is the HTML of sections, which is not trusted: it passes decks/html like
 // HTML that a caller sends. What a source says about the whole, such as its transition, is returned by the

@@ -1,5 +1,5 @@
-// Package decktest holds what tests of decks have in common: attacks on programs that show decks, sources
-// put together at random, and decks as large as may be.
+// Package decktest holds what tests of decks share: attacks on programs that show decks, random sources, and decks of
+// the largest size allowed.
 package decktest
 
 import (

@@ -1,7 +1,6 @@
-// Package export keeps the exports of decks, and pictures of their slides: a record for each, the deck as it was when the
-// export was asked for, the file once it is made, and how many a user may ask for. Its
-// worker carries them out behind the requests. What an export looks like to callers is for
-// package decks, how a file is made for package render.
+// Package export keeps exports of decks and pictures of their slides: a record of each, a snapshot of the deck, the
+// finished file, and how many a user may request. Its worker carries them out behind the requests. What an export
+// looks like to callers is for package decks, how a file is made for package render.
 //
 // An export is pending until it is completed or failed, and never changes then. The deck's HTML is held from
 // the moment of the request, so that later edits do not reach an export in progress. The work is a job of the

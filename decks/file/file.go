@@ -1,6 +1,6 @@
-// Package file keeps the files that slides show with their deck: pictures somebody put in
-// while writing. A deck's HTML names one by an address of its own, files/NUMBER/NAME, which
-// holds wherever the deck is shown; who may open it is decided by those who show the deck.
+// Package file keeps the files that belong to a deck, such as the pictures its slides show. A deck's HTML names one
+// by an address of its own, files/NUMBER/NAME, which holds wherever the deck is shown; who may open it is decided by
+// those who show the deck.
 //
 // A file is a row under its deck, and its content is kept by a reference (storage/hold), as no property of a
 // document names it. A copy of a deck gets files of its own, so that removing one from the original does not

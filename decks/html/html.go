@@ -1,7 +1,6 @@
-// Package html reads the HTML of decks: it takes everything out that could act, refuses what is
-// no deck, and finds the slides, the speaker notes and the text, all in one pass over the
-// bytes. What tags and attributes may stay is in its tables. Where decks are kept and who sees
-// them is left to others.
+// Package html reads the HTML of decks: in one pass over the bytes it removes everything that could execute, rejects
+// what is not a deck, and finds the slides, speaker notes and text. What tags and attributes may stay is in its
+// tables. Where decks are kept and who sees them is left to others.
 //
 // The HTML of a deck comes from people, programs and language models that nobody trusts, and is shown to
 // others. It is filtered by what is permitted, not by what is known to be dangerous: an element, an attribute

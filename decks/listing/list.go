@@ -1,4 +1,4 @@
-// Package listing finds the decks of a folder or a team: by number, by address, page by page.
+// Package listing finds the decks of a folder or a team, by number, by slug, or page by page.
 //
 // Pages are addressed by number, as the API demands, and their cost must not grow with the number. So the decks of a list
 // are counted in blocks of 128 (blocks.go): a page is found by adding the counts of blocks up to its offset, and walking at

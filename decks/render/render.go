@@ -1,6 +1,6 @@
-// Package render makes files of decks: PDF, by a browser where there is one and else by a
-// renderer of its own, and ZIP archives that open without a network. It is given a deck and
-// returns bytes; which deck, for whom and what becomes of the file is for package decks.
+// Package render produces files from decks: PDF, through a browser if there is one and otherwise through a simple
+// renderer of its own, and ZIP archives that open offline. It is given a deck and returns bytes; which deck, for whom
+// and what becomes of the file is for package decks.
 //
 // With a browser, a deck is printed by headless Chromium, a process of its own that reaches no network: what
 // it asks for is answered by this package (process.go, serve.go, chromium.go). Without one, a layout engine

@@ -1,5 +1,5 @@
-// Package share keeps private links to decks, through which anyone who has the link may see the deck. A link may have a
-// password and an expiry time, and its views are counted. The store has only a hash of its token, so that reading the store
+// Package share keeps private links to decks; anyone who has the link may see the deck. A link may have a password
+// and an expiry time, and its views are counted. The store has only a hash of its token, so that reading the store
 // does not open decks; its owner sees the address because the token can be derived again from the server's secret.
 //
 // Opening a link is an operation without a signed-in user: the token is the permission, and grants one deck,

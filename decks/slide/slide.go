@@ -1,6 +1,6 @@
-// Package slide takes the HTML of a deck apart into its slides, and changes one of them while all
-// others keep their bytes. It is given HTML that package html has made harmless, and what it
-// returns goes through that again; decks and who may change them are left to others.
+// Package slide splits the HTML of a deck into slides, and changes one of them while the bytes of all others stay the
+// same. It is given HTML that package html has made harmless, and what it returns goes through that again; decks and
+// who may change them are left to others.
 //
 // A slide has no identity of its own in HTML. It is named by its number in the order of reading, stacks
 // included, so a program that changes slides should send the version of the deck that its numbers are from

@@ -1,7 +1,6 @@
-// Package style makes the style sheet that pages of a deck serve of the one that was written
-// for it: every rule reaches the slides and nothing around them, nothing is fetched from the
-// network, and what is no CSS, as the variables and mixins of its dialects, is left out. It
-// knows the grammar of style sheets and no properties.
+// Package style rewrites a deck's style sheet for its pages: every rule applies to slides only, nothing is fetched
+// from the network, and what is not CSS, such as the variables and mixins of its dialects, is dropped. It knows the
+// grammar of style sheets and no properties.
 //
 // The style sheet of a deck is stored as it was written and compiled whenever the deck is shown, so that a
 // way out that is closed later is closed for stored decks too. Every selector is put below the element that

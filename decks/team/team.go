@@ -1,6 +1,6 @@
-// Package team keeps teams: who is a member, in which role. The decks of a team are shared with
-// the group of the team; membership and role are stored with the user. Roles (owner, admin, member) decide who may change
-// the team. Admins cannot take a team over from its owner.
+// Package team keeps teams: their members and the role of each. The decks of a team are shared with the group of the
+// team; membership and role are stored with the user. Roles (owner, admin, member) decide who may change the team.
+// Admins cannot take a team over from its owner.
 //
 // Membership is stored with the user because every request of a user needs it: reading the user gives the
 // groups, and so the decks that are shared.

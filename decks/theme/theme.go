@@ -1,7 +1,6 @@
-// Package theme is how decks look in a browser: the colours and fonts of their themes as
-// style sheets of our own, and the files of the presentation framework, which make gathers
-// from npm packages and the compiler builds in. It holds no deck and serves nothing: pages
-// and exports take its files and put them where a browser finds them.
+// Package theme defines how decks look in a browser: style sheets with the colours and fonts of their themes, and the
+// files of reveal.js, which make copies from npm packages and the compiler embeds. It holds no deck and serves
+// nothing: pages and exports take its files and put them where a browser finds them.
 //
 // The names of colours and fonts are values that callers write into decks, so a name cannot be removed
 // without a synonym for the decks that have it. reveal.js and its plug-ins are pinned by the lock file in

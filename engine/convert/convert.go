@@ -1,7 +1,6 @@
-// Package convert makes files of other types out of files: text, Markdown and HTML become
-// HTML, text or PDF, pictures become smaller ones or PDF. What there is stands in one table.
-// A conversion runs in this process with bounds on what it reads, decodes and writes; who
-// may convert what, and where results are kept, is for others.
+// Package convert converts files to other types: text, Markdown and HTML to HTML, text or PDF; pictures to smaller
+// ones or PDF. One table lists the conversions. A conversion runs in this process with bounds on what it reads,
+// decodes and writes; who may convert what, and where results are kept, is decided elsewhere.
 //
 // A conversion decodes what somebody has uploaded, so its cost is bounded before it begins: by the size of the source, and by the number of conversions at the same time. Its result depends on the source
 // alone; whether it is stored, and where, is decided by the caller.

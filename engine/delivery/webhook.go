@@ -1,7 +1,6 @@
-// Package delivery tells addresses outside what happens to the content, in the manner of Standard
-// Webhooks: each event is signed, and delivered after the commit of what caused it, again and
-// again until it is taken or a day has ended. Webhooks and deliveries are kept by storage; the
-// connection is made by whatever client the server has for what leaves it.
+// Package delivery sends webhooks in the format of Standard Webhooks: each event is signed, sent after the
+// transaction that caused it has committed, and retried until it is accepted or a day has passed. Webhooks and
+// deliveries are kept by storage; the connection is made by whatever client the server has for what leaves it.
 //
 // A delivery is a row and a job. The event is written down in the transaction that causes it, for the
 // webhooks whose owner may read the document at that time. Each try signs the body again with the secrets that are valid then. An address that keeps failing gets one delivery at a time, and none after a day of failures, so that it does not use the time of the others.

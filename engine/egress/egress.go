@@ -1,9 +1,8 @@
-// Package egress is how this server reaches others: one HTTP client for files fetched by
-// address, for files and events sent to somebody, and for whatever else leaves the machine.
-// It reaches public addresses only, unless configured otherwise: what a name resolves to is
-// checked when the connection is made, again for every redirection, and no proxy of the
-// environment is used. Answers are bounded in time and size. What is sent is for callers. Object
-// stores, which nobody but the operator names, are reached by storage/blob/bucket instead, wherever they are.
+// Package egress is how the server reaches others: one HTTP client for files fetched by address, for files and events
+// that are sent, and for everything else that leaves the machine. It reaches public addresses only, unless configured
+// otherwise: what a name resolves to is checked when the connection is made, again for every redirection, and no
+// proxy of the environment is used. Answers are bounded in time and size. What is sent is for callers. Object stores,
+// which nobody but the operator names, are reached by storage/blob/bucket instead, wherever they are.
 //
 // The check is made on the address that a connection is opened to, not on the name: a name may resolve to a
 // public address when it is checked and to an internal one when it is used. The same holds after every

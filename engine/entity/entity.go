@@ -1,7 +1,7 @@
-// Package entity writes values as the platform's JSON and reads the entities that clients
-// send as input. It is the one place where a document, a list, a user or an audit record
-// gets its form on the wire; REST, MCP, the command line, scenarios and scripts share it.
-// Which parts are written is for the caller's Options to say, what may be seen for storage.
+// Package entity writes values as the platform's JSON, and reads the entities that clients send as input. It is the
+// one place where a document, a list, a user or an audit record gets its form on the wire; REST, MCP, the command
+// line, scenarios and scripts share it. Which parts are written is for the caller's Options to say, what may be seen
+// for storage.
 //
 // Writing is by hand, into a byte slice, and not by reflection: documents are most of what the server sends,
 // their members have a fixed order that clients of the platform know, and parts are written only if the

@@ -1,6 +1,5 @@
-// Package find finds operations by what people and models call what they want done:
-// words of names, labels and documentation in any of their forms, rare words before common
-// ones, and words that mean the same.
+// Package find ranks operations by how well they match what people and models ask for: it compares words of names,
+// labels and documentation in all their forms, prefers rare words, and knows synonyms.
 //
 // The search runs over a few hundred operations in memory, so it compares the query with every one of them.
 // Its quality is tested with the phrases that people and models use, each with the operation that has to be

@@ -1,6 +1,6 @@
-// Package hook runs operations, chains and scripts when another service sends a request to an address of the server: a form
-// that was filled in, a payment, a file. A hook is a text; engine/library keeps its versions. Who knows its secret may send:
-// as a bearer token, or better as a signature of what is sent.
+// Package hook runs operations, chains and scripts when another service sends a request to an address of the server,
+// for example because a form was filled in or a payment arrived. A hook is a text; engine/library keeps its versions.
+// Who knows its secret may send: as a bearer token, or better as a signature of what is sent.
 //
 // By default a request is answered once it is stored as a job of the outbox, which is then run until it succeeds as other
 // jobs are: a sender need not wait, and nothing it was told had arrived is lost. A request that names itself, as those of

@@ -1,7 +1,6 @@
-// Package library keeps the texts of operations that are deployed while the server runs,
-// chains and scripts: each in immutable versions with author, time and note, checked before
-// they are kept, put into the engine's set after the commit without disturbing running
-// calls. What a text means is for the package that owns the kind.
+// Package library keeps the sources of chains and scripts that are deployed while the server runs: in immutable
+// versions with author, time and note, checked before they are stored, and added to the set of operations after the
+// commit without disturbing running calls. What a text means is for the package that owns the kind.
 //
 // The text is the truth and the operation is derived: at each start, and whenever another process deploys
 // something, the texts are compiled again. A text that no longer compiles, because an operation that it names

@@ -1,5 +1,5 @@
-// Package mailbox reads the messages that have arrived in a mailbox since it was last looked at, by IMAP. Nothing is changed
-// there: not even that a message was seen.
+// Package mailbox reads the messages that have arrived in an IMAP mailbox since the last time. It changes nothing
+// there, not even that a message was seen.
 //
 // The connection is the caller's, which decides what may be reached. Where reading ended is a Mark, which the caller keeps:
 // the number that a server gives to a message grows with each message, until the server numbers all of them again; the time

@@ -1,5 +1,5 @@
-// Package openapi writes the parts that descriptions of addresses (OpenAPI 3.1) are made of.
-// Which addresses there are is for those who serve them to say.
+// Package openapi writes the parts of OpenAPI 3.1 descriptions. Which addresses there are is for those who serve them
+// to say.
 package openapi
 
 import (

@@ -1,6 +1,6 @@
-// Package patch changes single values of a text in YAML or JSON and leaves every other byte as it is: comments, blank
-// lines, the order of keys and the way values are quoted. Values are named by JSON Pointers (RFC 6901), and the edits are
-// those of JSON Patch with the ones that editors of lists need besides.
+// Package patch changes single values in YAML or JSON text and leaves every other byte as it is: comments, blank
+// lines, the order of keys, and quoting. Values are named by JSON Pointers (RFC 6901), and the edits are those of
+// JSON Patch with the ones that editors of lists need besides.
 //
 // The parser of YAML says where values begin, but not where they end, and encoding its tree again would write the whole
 // text again. So an edit finds the bytes of the value in the text and replaces only those. Because YAML can be written in

@@ -1,6 +1,6 @@
-// Package pdf does what is done with PDF files: it joins them, takes pages, text, links and pictures out of them, puts
-// something on their pages, protects them by passwords, and reads and writes what they say about themselves. What a file makes the library use is not known in front, so a server has
-// the work done in a separate process, which may be ended at any moment.
+// Package pdf works on PDF files: it joins them, extracts pages, text, links and pictures, stamps pages, protects
+// files with passwords, and reads and writes their metadata. What a file makes the library use is not known in front,
+// so a server has the work done in a separate process, which may be ended at any moment.
 //
 // The package has two halves. Tool is what callers use: it writes files to a worker and reads results from it
 // (task.go, wire.go). The worker (worker.go) is a process of this program that calls the library, with limits on memory and time that the operating system enforces.

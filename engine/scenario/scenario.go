@@ -1,8 +1,7 @@
-// Package scenario plays scenario files: scripts of calls with what each is to return or how
-// it is to fail, which are at once the tests of operations and the examples of their
-// documentation. The same file goes through every entry point that calls can come in by, and each
-// entry point must give the same. A file is a txtar archive: its comment is the script, its files
-// are what the script sends.
+// Package scenario plays scenario files: scripts of calls with the expected result or error of each, which serve both
+// as the tests of operations and as the examples in their documentation. The same file goes through every entry point
+// that calls can come in by, and each entry point must give the same. A file is a txtar archive: its comment is the
+// script, its files are what the script sends.
 //
 //	# comment
 //	as NAME                              who calls from here on; Administrator at first

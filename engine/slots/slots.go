@@ -1,6 +1,6 @@
-// Package slots bounds how much expensive work runs at once, in all and for each principal. Callers who must wait
-// are served in the order of their arrival, except that nobody waits for a principal who has all of its share.
-// What the work is, and how long it may take once it runs, is for the caller.
+// Package slots limits how much expensive work runs at once, in total and for each principal. Callers who must wait
+// are served in the order of their arrival, except that nobody waits for a principal who has all of its share. What
+// the work is, and how long it may take once it runs, is for the caller.
 //
 // Work is expensive here if it keeps a processor busy for much longer than a request usually takes: scripts,
 // long expressions, conversions. Without a bound, one user with many such requests would slow down

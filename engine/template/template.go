@@ -1,7 +1,7 @@
-// Package template makes text of templates. There are two languages: FTL, that of FreeMarker, which has an evaluator
-// of its own here, and templates whose expressions are those of chains, marked with @. Both see the same variables:
-// plain values, and views of documents that only read. What a template may use is what its text says; a part of a
-// language that is not known here is an error of the template, with its line and column, and never text.
+// Package template renders text from templates. There are two languages: FTL, that of FreeMarker, which has an
+// evaluator of its own here, and templates whose expressions are those of chains, marked with @. Both see the same
+// variables: plain values, and views of documents that only read. What a template may use is what its text says; a
+// part of a language that is not known here is an error of the template, with its line and column, and never text.
 //
 // The evaluator works on the tree of the template; it is neither compiled nor cached. Everything that takes
 // time counts steps before it is done (step), so that a template cannot run for long, and everything that

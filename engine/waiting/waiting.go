@@ -1,7 +1,7 @@
-// Package waiting keeps chains that wait: for an instant, an event of a document, or the end of a task, and those that
-// work in batches. Of each there is a row with all that it needs to go on, and a job in the outbox that is due when it
-// does. The transaction in which a chain goes on takes its row away, so that it goes on once, whatever happens to the
-// server; one that fails is tried again as other jobs are, and its row stays.
+// Package waiting keeps chains that wait for an instant, an event of a document or the end of a task, and chains that
+// work in batches. Of each there is a row with all that it needs to go on, and a job in the outbox that is due when
+// it does. The transaction in which a chain goes on takes its row away, so that it goes on once, whatever happens to
+// the server; one that fails is tried again as other jobs are, and its row stays.
 package waiting
 
 import (

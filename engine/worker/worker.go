@@ -1,7 +1,7 @@
-// Package worker starts processes, mostly of this program itself, for work on input that is not trusted: scripts and PDF
-// files. A process has limits on memory and stack that the operating system enforces, and can be killed at any time, which
-// a goroutine cannot. The package starts and confines processes and finds out why one ended. What a worker does, and the
-// protocol over its pipes, is left to the package that starts it.
+// Package worker starts processes, mostly of this program itself, that work on untrusted input: scripts and PDF
+// files. A process has limits on memory and stack that the operating system enforces, and can be killed at any time,
+// which a goroutine cannot. The package starts and confines processes and finds out why one ended. What a worker
+// does, and the protocol over its pipes, is left to the package that starts it.
 //
 // Confinement is specific to Linux (confine_linux.go): resource limits, no new privileges, and where the
 // kernel has it, Landlock against opening files and connections. On other systems a worker is a plain

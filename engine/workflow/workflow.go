@@ -1,6 +1,6 @@
-// Package workflow holds workflows: the models, which are declared in files, the run of a model's graph, and
-// the documents that keep it: an instance and its tasks. What a node does besides, its chains and its
-// conditions, is for the host of a run to carry out; see Host.
+// Package workflow holds workflows: models declared in files, the execution of a model's graph, and the documents
+// that record it, an instance and its tasks. What a node does besides, its chains and its conditions, is for the host
+// of a run to carry out; see Host.
 //
 // An instance and its tasks are documents, so permissions, queries, versions and backups apply to them
 // without further code. A run goes from node to node within one transaction as far as it can, and stops where

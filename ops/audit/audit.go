@@ -1,6 +1,6 @@
-// Package audit holds the operations on what has happened: writing to the server's log and
-// to the audit log, firing events, reading audit records by a small query language, and the
-// traces of runs. What is recorded of itself, and who may read it, is storage's business.
+// Package audit holds operations on what has happened: writing to the server's log and the audit log, firing events,
+// searching the audit log, and traces of calls. What is recorded of itself, and who may read it, is storage's
+// business.
 //
 // The audit log cannot be changed by operations, only added to: entries that a client writes are marked as
 // such, so they cannot be taken for the server's own.

@@ -1,5 +1,6 @@
-// Package auth holds the operations that change who acts within a run, and those on the
-// tokens of devices. The identity that a run assumes ends with the run, however that ends; how people sign in to the server is for the entry points and storage.
+// Package auth holds operations that change the acting user within a run, and those on device tokens. The identity
+// that a run assumes ends with the run, however that ends; how people sign in to the server is for the entry points
+// and storage.
 //
 // Becoming another user is for administrators and for stored chains, whose text an administrator has
 // approved. It holds until the next logout or the end of the chain.

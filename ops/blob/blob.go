@@ -1,6 +1,6 @@
-// Package blob holds the operations on files: putting them on documents and taking them
-// off, packing and joining them, and making documents of them. Content is addressed and
-// kept by storage; an operation only names what goes where.
+// Package blob holds operations on files: attaching them to documents and removing them, packing and joining them,
+// and creating documents from them. Content is addressed and kept by storage; an operation only names what goes
+// where.
 //
 // Operations that reach beyond the repository (Outside) do so in one of two ways. What is fetched is fetched
 // during the call, through engine/egress, which decides which hosts may be reached. What is sent or exported

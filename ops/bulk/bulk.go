@@ -1,6 +1,6 @@
-// Package bulk holds the operations that act on all results of a query, however many: a command
-// is kept as a row, its documents are found once, and a job acts on them in batches, each one
-// transaction. A server that stops goes on with the batch after the last one that was committed.
+// Package bulk holds operations on all results of a query, however many: a command is stored as a row, its documents
+// are found once, and a job processes them in batches of one transaction each. A server that stops goes on with the
+// batch after the last one that was committed.
 //
 // A command passes through the states below. Finding the documents is a step of its own: the ids are stored
 // in batches, so that the action may change what the query finds. Each batch is one job in one transaction,

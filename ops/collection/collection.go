@@ -1,8 +1,7 @@
-// Package collection holds the operations on collections: lists of documents that are kept
-// apart from where the documents are. A collection knows its members in order, a member the
-// collections it is in, which is what queries find members by. Who may write the collection
-// decides what is in it; a member is not changed by being one: no version, date or audit
-// record describes it. Favorites are a collection of each user's own.
+// Package collection holds operations on collections, which are lists of documents independent of where the documents
+// are. A collection knows its members in order, a member the collections it is in, which is what queries find members
+// by. Who may write the collection decides what is in it; a member is not changed by being one: no version, date or
+// audit record describes it. Favorites are a collection of each user's own.
 //
 // Membership is a list of collection ids in each member (collectionMember:collectionIds), which the index
 // covers, and the order is a list in the collection. Both are written by the system in one transaction: the

@@ -1,7 +1,6 @@
-// Package comment holds what people say about documents: comments, replies to them, and
-// annotations of a part of a document. Each is a document below the one it is about, so that
-// anyone who may read the document may read them, and they go where it goes. Anyone who may read may
-// also comment; only the author, or somebody who may do everything there, changes a comment.
+// Package comment holds operations on comments, replies, and annotations of a part of a document. Each is a document
+// below the one it is about, so that anyone who may read the document may read them, and they go where it goes.
+// Anyone who may read may also comment; only the author, or somebody who may do everything there, changes a comment.
 //
 // A comment is stored by the system, since its author needs no right to create documents below the one
 // commented on. What the author may do is decided before, by the operation. The number of comments is a property of the document.

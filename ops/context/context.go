@@ -1,6 +1,6 @@
-// Package context holds the operations on what a run carries along: its input, its
-// variables and its four stacks. They change nothing in the repository. What runs other
-// operations is package control's; what workflows add to a context is theirs.
+// Package context holds operations on the context of a run: its input, its variables and its four stacks. They change
+// nothing in the repository. What runs other operations is package control's; what workflows add to a context is
+// theirs.
 //
 // A context belongs to one call. Chains use it to set something aside and to find it again some steps later:
 // a variable by name, or one of four stacks (documents, lists of documents, files, lists of files), which are

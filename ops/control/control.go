@@ -1,7 +1,7 @@
-// Package control holds the operations that run other operations and chains, on the input,
-// on each item of a list, or on each page of a query. All runs share the call's one
-// transaction: what asks for "a new transaction" gets a savepoint, so that a failed inner
-// run leaves nothing behind while the call as a whole is still either done or not done.
+// Package control holds operations that run other operations and chains on the input, on each item of a list, or on
+// each page of a query. All runs share the call's one transaction: what asks for "a new transaction" gets a
+// savepoint, so that a failed inner run leaves nothing behind while the call as a whole is still either done or not
+// done.
 package control
 
 import (

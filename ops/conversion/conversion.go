@@ -1,7 +1,6 @@
-// Package conversion holds the operations that make other files out of files: conversions at
-// once or in the background, pictures made smaller, and what a document looks like in another
-// form. How content is converted is for engine/convert to know; an operation chooses what
-// and keeps the result.
+// Package conversion holds operations that convert files, at once or in the background, resize pictures, and render a
+// document in another form. How content is converted is for engine/convert to know; an operation chooses what and
+// keeps the result.
 //
 // Views of pictures are kept with their document; conversions of a file that a caller sends are made and returned at once, or scheduled and fetched later, as
 // the client asks for.

@@ -1,5 +1,5 @@
-// Package data has the operations that read and write data that others exchange in files: tables of text, lists of JSON, and
-// texts as they are. Records of documents are loaded by bulk loads, which need no memory for the whole of a file.
+// Package data holds operations that read and write exchange formats: tables, lists of JSON, and plain text. Records
+// of documents are loaded by bulk loads, which need no memory for the whole of a file.
 package data
 
 import "catena/engine"

@@ -1,7 +1,6 @@
-// Package directory holds the operations on directories: vocabularies and other tables of
-// small entries. What a directory holds, who may read and change it, and how entries are
-// found is decided by storage; here entries become the JSON that clients of the operations
-// expect.
+// Package directory holds operations on directories: vocabularies and other tables of small entries. What a directory
+// holds, who may read and change it, and how entries are found is decided by storage; here entries become the JSON
+// that clients of the operations expect.
 //
 // Two groups of operations are in this package. Those of the platform's catalogue take and return JSON as
 // files, as its clients exchange it; those named after single entries serve the REST addresses, with entities

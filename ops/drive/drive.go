@@ -1,6 +1,6 @@
 // Package drive holds the operations of the desktop synchronizer, a program that keeps a copy of some folders on a
-// computer: which folders these are, what is in them as files and folders, how they are changed, and what has changed
-// since the copy was made. What is shown to whom is for a View to say; the answers are JSON, as the program reads it.
+// computer: which folders these are, their files and folders, changes to them, and what has changed since the last
+// synchronization. What is shown to whom is for a View to say; the answers are JSON, as the program reads it.
 //
 // The synchronizer asks for the changes since the number it has seen last. These come from the feed of the
 // repository (storage.ReadFeed), filtered by the roots that the user has chosen and by what the user may read. A

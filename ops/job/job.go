@@ -1,6 +1,5 @@
-// Package job holds the operations on the outbox: what waits to be done outside of
-// transactions, what runs, and what was given up. Carrying jobs out is storage's business and
-// that of the packages whose kinds they are.
+// Package job holds operations on the outbox: jobs that are waiting, running, or have failed for good. Carrying jobs
+// out is storage's business and that of the packages whose kinds they are.
 //
 // A job that has failed for good stays in the outbox until an administrator retries or deletes it: its input
 // is what a user waits for. All operations here are for administrators.

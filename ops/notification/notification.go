@@ -1,6 +1,5 @@
-// Package notification holds the operations that tell people something: mail about a document,
-// subscriptions to what happens to it, and the message about a permission. Sending is
-// engine/mail's business, and happens after the commit.
+// Package notification holds operations that inform people: mail about a document, subscriptions to its events, and
+// messages about permissions. Sending is engine/mail's business, and happens after the commit.
 //
 // Messages go to users by name and to addresses by mail. Recipients are resolved in the transaction, so that
 // somebody who may not read the document at that time gets no message about it; texts are made from templates

@@ -1,7 +1,7 @@
-// Package oauth holds the operations behind the administration of OAuth 2: the clients that
-// users let act for them, the providers that this server is a client of, and the tokens given
-// out. They are rows of directories, of which only administrators change clients and
-// providers; tokens are their users' own. Signing in by them is for storage and the entry points.
+// Package oauth holds operations for the administration of OAuth 2: the clients that users have authorized, the
+// providers that this server is a client of, and the tokens that were issued. They are rows of directories, of which
+// only administrators change clients and providers; tokens are their users' own. Signing in by them is for storage
+// and the entry points.
 //
 // Clients and providers are rows of directories, so they can also be declared in files and managed with the
 // directory operations; these operations add the checks that a client needs, such as the addresses it may be

@@ -1,5 +1,5 @@
-// Package outside has the operations that call other services, and those that manage the credentials which they are called
-// with. How they are reached, and which may be, is decided by engine/egress; credentials are kept by storage/vault.
+// Package outside holds operations that call other services, and those that manage the credentials for such calls.
+// How they are reached, and which may be, is decided by engine/egress; credentials are kept by storage/vault.
 package outside
 
 import (

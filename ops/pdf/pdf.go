@@ -1,4 +1,4 @@
-// Package pdf holds the operations on PDF files: parts of them and what is in them, files joined, pages marked, and
+// Package pdf holds operations on PDF files: extracting parts and content, joining files, stamping pages, and
 // protection by passwords. The work is that of engine/pdf; an operation says which files, and how they are called.
 //
 // All operations return new files and leave the one given as it is; a chain attaches the result where it is

@@ -1,5 +1,5 @@
-// Package property holds the operations on a single property, file, facet or schema of a
-// document. Changing several properties at once is package document's.
+// Package property holds operations on a single property, file, facet or schema of a document. Changing several
+// properties at once is package document's.
 //
 // The names and parameters are those of the platform's catalogue, which is why some operations overlap and
 // why one flag has several names. Most operations change the document in memory and then save it unless save

@@ -1,6 +1,6 @@
-// Package publish holds the operations that show a document in further places: live proxies,
-// and the publication of versions in sections. What a proxy is, and who may read or change
-// through it, is storage's; which renditions there are is the rendition operation's.
+// Package publish holds operations that show a document in other places: live proxies, and the publication of
+// versions in sections. What a proxy is, and who may read or change through it, is storage's; which renditions there
+// are is the rendition operation's.
 //
 // A section is a folder that shows documents to readers who do not see where they are written. Publishing
 // makes a version and a proxy that shows it in the section; publishing again with override has the proxy show the new version.

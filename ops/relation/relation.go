@@ -1,5 +1,5 @@
-// Package relation holds the operations that relate documents to each other: statements of a
-// subject, a predicate and an object. How they are kept, and who may make them, is storage's.
+// Package relation holds operations that relate documents to each other by statements of a subject, a predicate and
+// an object. How they are kept, and who may make them, is storage's.
 //
 // A relation ends when either of its documents is erased.
 package relation

@@ -1,4 +1,4 @@
-// Package render holds the operations that make files of templates. The languages are engine/template's; what a
+// Package render holds operations that create files from templates. The languages are engine/template's; what a
 // template sees are the variables of the call, with the rights of the caller alone, and it changes nothing.
 //
 // Evaluation is limited in time and output (template.Limits), and neither language has expressions with side effects.

@@ -1,7 +1,6 @@
-// Package repository holds the operations on the whole repository: finding a document by
-// its path or id, queries, named queries ("page providers"), and what administrators need:
-// how a query would run, and checks. Page providers are declared in YAML, built-in
-// ones and those of a folder of files; how a query finds its results is storage's business.
+// Package repository holds operations on the whole repository: finding a document by its path or id, queries, page
+// providers, and what administrators need: query plans and checks. Page providers are declared in YAML, built-in ones
+// and those of a folder of files; how a query finds its results is storage's business.
 package repository
 
 import (

@@ -1,5 +1,5 @@
-// Package search holds searches that people keep and suggestions while they type. A saved search
-// is a document in its owner's personal workspace, so that it can be shared like any other.
+// Package search holds operations on saved searches, and suggestions for search boxes. A saved search is a document
+// in its owner's personal workspace, so that it can be shared like any other.
 //
 // A saved search keeps the provider and the parameters, not the results. It runs with the rights of anyone who
 // runs it, so sharing one shows nobody more than they may read.

@@ -1,7 +1,6 @@
-// Package service holds the small operations beside the content: the actions that a user
-// interface may offer for a document, the counters of the server and the level of its log, and parameters kept on
-// documents that hold for what is below them. Actions are declared in YAML, built-in ones and those
-// of a server.
+// Package service holds small operations beside the content: the actions that a user interface may offer for a
+// document, the server's counters and log level, and parameters stored on a document that apply to everything below
+// it. Actions are declared in YAML, built-in ones and those of a server.
 //
 // Actions are a list of what a user interface may show for a document; each has conditions, which are
 // evaluated for the caller. Whether an action succeeds is decided by the operation it names, not here.

@@ -1,7 +1,6 @@
-// Package tag holds the operations on tags: words that anyone who reads a document may put on it.
-// They are a property of the document, found by ecm:tag in queries, and no change of it: no
-// version, date or audit record describes them. The words in use are kept in a table besides,
-// so that suggestions cost what they show.
+// Package tag holds operations on tags, words that anyone who may read a document can put on it. They are a property
+// of the document, found by ecm:tag in queries, and no change of it: no version, date or audit record describes them.
+// The words in use are kept in a table besides, so that suggestions cost what they show.
 //
 // Tags are stored by the system: anyone who may read a document may tag it, without the right to change it. A tag remembers who put it.
 package tag

@@ -1,6 +1,6 @@
-// Package upload holds the operations on batches: files a user sends, whole or in chunks,
-// before an operation or a document takes them. What a batch is and who may see it is for
-// storage; an operation only says what the wire shows of it.
+// Package upload holds operations on batches of files that a user uploads, whole or in chunks, before an operation or
+// a document uses them. What a batch is and who may see it is for storage; an operation only says what the wire shows
+// of it.
 //
 // A client uploads first and then names what it uploaded, as {"upload-batch": …, "upload-fileId": …}, in a
 // parameter, an input or a property; the engine finds the file through Files. A batch ends when a call that

@@ -1,6 +1,5 @@
-// Package version holds the operations on the versions of a document: archiving its state,
-// listing and finding the archived ones and going back to one. Numbers, permissions and
-// what else a version is are storage's; publishing versions is a family of its own.
+// Package version holds operations on the versions of a document: creating, listing, finding and restoring them.
+// Numbers, permissions and what else a version is are storage's; publishing versions is a family of its own.
 //
 // A version is a copy that never changes, with a number of two parts: major.minor. Which saves make a version
 // by themselves is declared with the types (storage/schema); the operations here make one when a chain or a

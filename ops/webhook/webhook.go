@@ -1,6 +1,5 @@
-// Package webhook holds the operations on webhooks: addresses that are told what happens, and
-// the log of what they were told. Who may see them is storage's business, sending them that of
-// engine/delivery.
+// Package webhook holds operations on webhooks, the addresses that events are sent to, and on the log of their
+// deliveries. Who may see them is storage's business, sending them that of engine/delivery.
 //
 // A webhook belongs to the user who registers it and receives events of what that user may read. The secret of its signatures is returned once, when it is created or replaced.
 package webhook

@@ -1,7 +1,7 @@
-// Package webui holds the operations by which chains and user interfaces work together: what a user has on the
-// screen, what is to be shown next and said, and lists of documents such as the clipboard. The state is in
-// storage/uisession, for each conversation of a user; a call names its conversation by the context variable
-// conversationId, whichever entry point it comes from, and state is kept as the call's transaction is.
+// Package webui holds operations through which chains and user interfaces work together: what is on the user's
+// screen, what to show or say next, and lists of documents such as the clipboard. The state is in storage/uisession,
+// for each conversation of a user; a call names its conversation by the context variable conversationId, whichever
+// entry point it comes from, and state is kept as the call's transaction is.
 //
 // The operations are those that chains of the platform call for its former user interface. Any front end can
 // use them: it starts a session, passes its id with every call, and shows what the session says afterwards.

@@ -1,6 +1,6 @@
-// Package workflow holds the operations on workflows and tasks: what starts, shows, moves on and ends them. The
-// models, the walk through a graph and the documents that keep both are engine/workflow's; this package carries
-// out what a walk asks for: chains, conditions, tasks, events and mail, all in the transaction of the call.
+// Package workflow holds operations on workflows and tasks: starting, showing, advancing and ending them. The models,
+// the walk through a graph and the documents that keep both are engine/workflow's; this package carries out what a
+// walk asks for: chains, conditions, tasks, events and mail, all in the transaction of the call.
 //
 // Several operations exist twice in the platform: for documents, as its user interface calls them, and for ids, as its REST interface does. Here both find the instance or the task and call the same method of
 // engine/workflow, under the permission of the caller, and continue as the server: the documents of a

@@ -1,6 +1,6 @@
-// Package automation serves operations: calls, descriptions, runs, traces. A call is JSON, a form, or multipart with files; its
-// result is an entity, a file, or several files as multipart. Runs are asynchronous: a client starts one, asks for its state
-// and fetches the result while it is kept.
+// Package automation serves operations: calls, descriptions, runs and traces. A call is JSON, a form, or multipart
+// with files; its result is an entity, a file, or several files as multipart. Runs are asynchronous: a client starts
+// one, asks for its state and fetches the result while it is kept.
 //
 // The address is the name of an operation or chain. The body gives input, parameters and context variables in
 // the platform's form; files come as parts of a multipart body. The same parsing serves calls that wait and

@@ -1,6 +1,6 @@
-// Package document serves documents over HTTP: at their paths and ids, through adapters, in queries and in bulk. An adapter is a
-// segment such as @children that changes what an address returns of its document. Uploads and downloads are here too, with
-// ranges, conditional requests and resumable chunks.
+// Package document serves documents over HTTP: by path and id, through adapters, in queries and in bulk. An adapter
+// is a segment such as @children that changes what an address returns of its document. Uploads and downloads are here
+// too, with ranges, conditional requests and resumable chunks.
 //
 // An address names a document by path or id and may continue with adapters, each of which is a row of the
 // table in adapter.go: the adapter takes the document, or the result of the adapter before, and names the

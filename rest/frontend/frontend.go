@@ -1,5 +1,5 @@
-// Package frontend serves a build of the platform's own browser front end, which is a folder or an archive of static
-// files, with the page and the configuration that its server would add. Everything else that it asks for is the REST
+// Package frontend serves a build of the platform's own browser front end, a folder or archive of static files, with
+// the page and the configuration that its own server would add. Everything else that it asks for is the REST
 // interface.
 package frontend
 

@@ -1,5 +1,5 @@
-// Package page serves the pages of the console: HTML made on the server from the templates of package web. A page runs
-// operations with the rights of its user, or of a visitor who has a link, and decides nothing itself.
+// Package page serves the pages of the console: HTML rendered on the server from the templates of package web. A page
+// runs operations with the rights of its user, or of a visitor who has a link, and decides nothing itself.
 //
 // Forms are answered with a redirection after success, so that reloading a page does not send them again, and
 // carry the token of the session (CSRFOf).

@@ -1,4 +1,4 @@
-// Package people serves accounts: users, groups, and the ways in which they sign in: sessions, API keys, tokens of devices and
+// Package people serves accounts: users and groups, and the ways they sign in: sessions, API keys, device tokens and
 // OAuth 2. Which permissions an account has is decided in storage.
 //
 // Handlers translate between the platform's entities and the operations of ops/user and ops/oauth. Signing in

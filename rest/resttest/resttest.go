@@ -1,6 +1,6 @@
-// Package resttest runs the whole HTTP server over a store in memory, for tests of its
-// entry points. Requests go through a real listener on the loopback address, so what a test sees is
-// what a client sees. If TEST_STORE is nodes, two servers on one database answer the requests in turn.
+// Package resttest runs the whole HTTP server on an in-memory store, for tests of its entry points. Requests go
+// through a real listener on the loopback address, so what a test sees is what a client sees. If TEST_STORE is nodes,
+// two servers on one database answer the requests in turn.
 package resttest
 
 import (

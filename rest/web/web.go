@@ -1,9 +1,8 @@
-// Package web makes the pages of the server: decks as people look at them, their editor and
-// speaker view, private links, sign-in and the console. It knows HTML and nothing of
-// operations: package rest asks the engine and hands over what a page shows. Pages are of
-// two kinds. Slides, whose HTML somebody wrote, are a document in a sandbox of their own,
-// without cookies, without the network, and with no script but ours. All others are frames
-// around them that never put a deck's HTML into themselves.
+// Package web renders the pages of the server: decks as viewers see them, their editor and speaker view, private
+// links, sign-in and the console. It knows HTML and nothing of operations: package rest asks the engine and hands
+// over what a page shows. Pages are of two kinds. Slides, whose HTML somebody wrote, are a document in a sandbox of
+// their own, without cookies, without the network, and with no script but ours. All others are frames around them
+// that never put a deck's HTML into themselves.
 package web
 
 import (

@@ -1,5 +1,5 @@
-// Package archive writes documents into files: as XML, and as ZIP archives of them with what is below them. Only what the
-// principal may read is written.
+// Package archive writes documents to files: as XML, and as ZIP archives that include everything below them. Only
+// what the principal may read is written.
 //
 // The XML is that of the platform's export, so that its tools can read it. It names files by digest instead
 // of containing them; the ZIP archive has them beside the XML. Access lists are included only if the

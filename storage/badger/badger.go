@@ -1,7 +1,6 @@
-// Package badger is the kv store on disk. Badger holds the rows; a redo log of our own
-// stands in front of it, so that a commit costs one write and one sync, shared by all
-// that wait, and so that a lost or damaged commit is seen rather than missing. Opening
-// replays what is in the log but not yet in Badger's tables, and refuses files that
+// Package badger is the key-value store on disk. Badger holds the rows; a redo log of our own stands in front of it,
+// so that a commit costs one write and one sync, shared by all that wait, and so that a lost or damaged commit is
+// seen rather than missing. Opening replays what is in the log but not yet in Badger's tables, and refuses files that
 // are not what the last checkpoint left.
 //
 // The directory holds STATE, what the last checkpoint knew; log, the redo log; tables,

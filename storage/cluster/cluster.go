@@ -1,6 +1,6 @@
-// Package cluster keeps which processes serve a store together, and which of them carries out what only one may. Each
-// renews a row of its own; one whose row grows old is lost, and others take over its duties. No node is special, and
-// none waits for another one: what requests do rests on transactions alone.
+// Package cluster records which processes serve a store together, and which of them performs the work that only one
+// may do. Each renews a row of its own; one whose row grows old is lost, and others take over its duties. No node is
+// special, and none waits for another one: what requests do rests on transactions alone.
 //
 // A duty is a row with its holder and until when it is held. It is taken in a
 // transaction, so of two nodes that try at the same time one loses. All times are those of the store's clock,

@@ -1,6 +1,6 @@
-// Package credential keeps what people sign in with, besides the passwords that are set with users: API keys,
-// tokens of devices, sessions of browsers and invitations. It says whom each stands for, and decides
-// who makes, sees and ends them; what OAuth 2 hands out is package oauth's.
+// Package credential keeps what people sign in with besides their passwords: API keys, device tokens, browser
+// sessions and invitations. It says whom each stands for, and decides who makes, sees and ends them; what OAuth 2
+// hands out is package oauth's.
 //
 // Every way to sign in ends in a principal with a proof: what it signed in by, as a kind and a name. Each
 // transaction asks the owner of the kind whether the proof is still good (storage.Proven), so that a key that

@@ -1,7 +1,7 @@
-// Package directory says which directories there are: vocabularies, and tables of small
-// entries such as OAuth 2 clients. They are declared in YAML and fixed once loaded, with the
-// entries and the texts that come with the declaration; the fields of entries are those of a
-// schema. What users add, change and remove, and who may do so, is package record's.
+// Package directory defines which directories there are: vocabularies, and tables of small entries such as OAuth 2
+// clients. They are declared in YAML and fixed once loaded, with the entries and the texts that come with the
+// declaration; the fields of entries are those of a schema. What users add, change and remove, and who may do so, is
+// package record's.
 package directory
 
 import (

@@ -1,6 +1,6 @@
-// Package disk is the file system as the stores use it. All their reads, writes and syncs go through FS, so that a test can
-// make any of them fail or stop the machine in the middle of one (package disktest). Badger's own tables are the exception:
-// package mounttest fails those. What is done about a full or failing disk is up to the callers.
+// Package disk is the file system as the stores see it. All their reads, writes and syncs go through FS, so that a
+// test can make any of them fail or stop the machine in the middle of one (package disktest). Badger's own tables are
+// the exception: package mounttest fails those. What is done about a full or failing disk is up to the callers.
 package disk
 
 import (

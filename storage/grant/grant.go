@@ -1,5 +1,5 @@
-// Package grant removes what access lists grant users who are gone. Nobody has it from the moment on at which the user is
-// gone; jobs take it off the lists.
+// Package grant removes permissions granted to users who no longer exist. Nobody has it from the moment on at which
+// the user is gone; jobs take it off the lists.
 //
 // A user may be named in the access lists of any number of documents, too many for the transaction that
 // deletes the user. The entries are without effect from then on, since they carry the user's number; jobs

@@ -1,4 +1,4 @@
-// Package growth is for tests that look for work that grows faster than its input.
+// Package growth helps tests to detect work that grows faster than its input.
 package growth
 
 import (

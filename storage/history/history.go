@@ -1,5 +1,6 @@
-// Package history keeps calls that have ended for a time, with their input, parameters and steps, so that their callers
-// and administrators can read, compare and repeat them. Secrets are left out. Which calls are kept is decided by the engine.
+// Package history keeps records of finished calls for a time, with their input, parameters and steps, so that callers
+// and administrators can read, compare and repeat them. Secrets are left out. Which calls are kept is decided by the
+// engine.
 //
 // A run is two rows that expire together: what lists show, and the details, so that a list reads little. Runs that failed
 // are written before their caller is answered, with a marker under their owner, by which they are counted: both numbers

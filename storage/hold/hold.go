@@ -1,7 +1,7 @@
-// Package hold keeps contents of files that no document has, for records of other packages that name them: uploads before
-// they are used, exports, pictures. Content is stored once under its digest and removed when nothing refers to it, so a
-// record must register as an owner of each content it names, in the transaction that writes it, and release the content
-// in the transaction that deletes it.
+// Package hold keeps content that no document refers to but other records do: uploads that are not used yet, exports,
+// pictures. Content is stored once under its digest and removed when nothing refers to it, so a record must register
+// as an owner of each content it names, in the transaction that writes it, and release the content in the transaction
+// that deletes it.
 package hold
 
 import (

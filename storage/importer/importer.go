@@ -1,6 +1,6 @@
-// Package importer decides how a file becomes a document: which type it is stored as (a Note for text, a Picture for an
-// image, a File for anything else), and whether a document of the folder has the file already, which is then replaced.
-// Operations, uploads and the synchronizer share these rules.
+// Package importer decides how a file becomes a document: its type (a Note for text, a Picture for an image, a File
+// for anything else), and whether it replaces a document that the folder already has. Operations, uploads and the
+// synchronizer share these rules.
 package importer
 
 import (

@@ -1,4 +1,4 @@
-// Package keyring keeps the secrets that messages are signed with. A secret that is replaced stays valid for a day, in
+// Package keyring keeps the keys that messages are signed with. A secret that is replaced stays valid for a day, in
 // which the other side can be changed.
 package keyring
 

@@ -1,10 +1,8 @@
-// Package kv is the ordered key-value store with serializable transactions that
-// everything but binaries lives in. DB and Tx are what the rest of storage uses:
-// buffered writes, savepoints, scans that include own writes, tracked reads, reruns
-// on conflict, sequences, copies. Store is the little an engine has to bring:
-// snapshots, and a commit that refuses when something read has changed since.
-// History and Topics are parts engines in one process share. Keys beginning with a
-// zero byte belong to this package.
+// Package kv defines the ordered key-value store with serializable transactions that holds everything except large
+// content. DB and Tx are what the rest of storage uses: buffered writes, savepoints, scans that include own writes,
+// tracked reads, reruns on conflict, sequences, copies. Store is the little an engine has to bring: snapshots, and a
+// commit that refuses when something read has changed since. History and Topics are parts engines in one process
+// share. Keys beginning with a zero byte belong to this package.
 package kv
 
 import (

@@ -1,4 +1,4 @@
-// Package maintenance guards what is stored against loss: backups, verification, and scrubbing of contents.
+// Package maintenance protects stored data against loss: backups, verification, and scrubbing of content.
 //
 // A backup is a dump of the rows as they are in one snapshot, and the contents that the snapshot refers to. Verification
 // reads all rows of a snapshot and reports what contradicts itself; it changes nothing. Scrubbing reads every content once

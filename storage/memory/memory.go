@@ -1,7 +1,6 @@
-// Package memory is the kv store that keeps everything in memory and forgets it when
-// it is closed. Tests run on it, and it shows in a few lines what an engine has to do: give out snapshots that do not
-// change, apply a commit as a whole or not at all, and report the version of each commit. It passes the same suite as the
-// others (kvtest).
+// Package memory is the key-value store that keeps everything in memory until it is closed. Tests run on it, and it
+// shows in a few lines what an engine has to do: give out snapshots that do not change, apply a commit as a whole or
+// not at all, and report the version of each commit. It passes the same suite as the others (kvtest).
 package memory
 
 import (

@@ -1,6 +1,6 @@
-// Package oauth lets programs act for users by OAuth 2: it checks what a program asks for, makes codes
-// and tokens, and says whom a token stands for. Programs and tokens are entries of directories, so that
-// what an administrator changes there holds at once.
+// Package oauth lets programs act for users through OAuth 2: it checks their requests, issues codes and tokens, and
+// tells which user a token stands for. Programs and tokens are entries of directories, so that what an administrator
+// changes there holds at once.
 //
 // The authorization code flow with PKCE is supported, refresh tokens, and tokens for users who are signed in
 // by other means. Codes are good once and for ten minutes. A code names the number of the user besides the name, so it ends with the user. Errors have the codes that RFC 6749 prescribes.

@@ -1,6 +1,5 @@
-// Package outbox is a queue of work to be done outside of transactions: a job is added by the
-// transaction that causes it, and carried out after its commit, at least once. It keeps the rows of
-// jobs and runs them; what they do is up to the code that adds them.
+// Package outbox is a queue of work outside of transactions: a transaction adds a job, which is executed after the
+// commit, at least once. It keeps the rows of jobs and runs them; what they do is up to the code that adds them.
 //
 // Jobs are ordered by when they are due, in one of three queues: waiting, running, given up. A worker claims
 // a job by moving its row to the running queue, under a lease that it renews; if the process dies, the lease

@@ -1,4 +1,4 @@
-// Package people keeps users, the groups that they are in, and their personal workspaces.
+// Package people keeps users, groups and their members, and personal workspaces.
 //
 // Users and groups are rows of two tables, which all repositories of a store share. Membership is kept in
 // rows of its own, in both directions, so that neither a large group nor a user in many groups is one large

@@ -1,8 +1,8 @@
-// Package postgres is the kv store in a PostgreSQL database, which several processes may share. Rows are in one table,
-// and each transaction is one of the database, at the level SERIALIZABLE if it may write: the database finds the
-// transactions that have no place in a serial order, and this package reads what a transaction says it rests on but
-// has not read. A transaction waits for the database once per read, not counting reads that were fetched before, and
-// once for the commit, which carries all writes.
+// Package postgres is the key-value store in a PostgreSQL database, which several processes can share. Rows are in
+// one table, and each transaction is one of the database, at the level SERIALIZABLE if it may write: the database
+// finds the transactions that have no place in a serial order, and this package reads what a transaction says it
+// rests on but has not read. A transaction waits for the database once per read, not counting reads that were fetched
+// before, and once for the commit, which carries all writes.
 //
 // The outcome of a commit whose connection is lost is found out: every connection has a row of its own that each of its
 // commits changes (see slot). Wake-ups travel through NOTIFY after the commit. Anything else that is specific to catena

@@ -1,8 +1,7 @@
-// Package query reads the query language: SELECT columns FROM types WHERE a condition
-// ORDER BY fields. It parses text to a tree with positions, binds parameters as values,
-// checks the tree against the registry of types, prints it, and decides whether one
-// document matches. It does not know where documents live, which index answers a
-// condition, or who may see a result: package storage plans and runs queries.
+// Package query parses the query language: SELECT columns FROM types WHERE condition ORDER BY fields. It parses text
+// to a tree with positions, binds parameters as values, checks the tree against the registry of types, prints it, and
+// decides whether one document matches. It does not know where documents live, which index answers a condition, or
+// who may see a result: package storage plans and runs queries.
 //
 // Comparison follows SQL: with a value that is not set it is neither true nor false, and
 // only what is true is selected. Text is equal if every letter is, its order (<, BETWEEN,

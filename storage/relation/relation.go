@@ -1,4 +1,4 @@
-// Package relation keeps relations: statements that one document is related to another in a way that has a name.
+// Package relation keeps relations, which are named statements that one document is related to another.
 //
 // Each relation has two rows, one under its subject and one under its object, so that both can list their relations without
 // an index. Only the row of the subject says who created it and when. Both are written and deleted together, also when one

@@ -1,8 +1,7 @@
-// Package schema says what a document is made of: types, schemas, facets and life
-// cycles, declared in YAML and fixed once loaded. It knows the kinds of property
-// values, finds them by xpath, takes in what clients send (Coerce), writes and
-// reads their JSON form and checks constraints. It stores nothing and decides
-// nothing about permissions, resolvers or versions: storage does.
+// Package schema defines what documents consist of: types, schemas, facets and life cycles, declared in YAML and
+// immutable once loaded. It knows the kinds of property values, finds them by xpath, takes in what clients send
+// (Coerce), writes and reads their JSON form and checks constraints. It stores nothing and decides nothing about
+// permissions, resolvers or versions: storage does.
 //
 // A registry is made once, from the built-in declarations and those of the data directory, and never changes:
 // every document in memory points to its type. A changed declaration takes effect at the next start. Stored documents are then read by what is declared.

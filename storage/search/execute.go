@@ -1,5 +1,5 @@
-// Package search answers queries: it parses them, plans by which index their results are found, and reads those that
-// the principal may see. The language is package query's; which indexes exist and what their rows look like is package
+// Package search answers queries: it parses them, chooses the indexes to use, and reads the results that the
+// principal may see. The language is package query's; which indexes exist and what their rows look like is package
 // layout's.
 //
 // A query passes through three stages. The planner (planner.go) lists the access paths that could find its results: ranges

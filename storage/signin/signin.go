@@ -1,5 +1,5 @@
-// Package signin says for whom a request is made, by what its client shows: a password, the session of a browser, a key or
-// token. What each of these is, and how long it is good, is for credential and oauth.
+// Package signin determines which user a request is made for, from a password, a browser session, a key or a token.
+// What each of these is, and how long it is good, is for credential and oauth.
 package signin
 
 import (

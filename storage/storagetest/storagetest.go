@@ -1,6 +1,6 @@
-// Package storagetest opens repositories for tests of whatever stands on storage: a real store and real permissions, cheap
-// passwords, nothing in the log. The store is in memory, or in PostgreSQL if TEST_STORE is postgres or nodes; with nodes, servers of
-// tests are two on one database (resttest), and make postgres has it.
+// Package storagetest opens repositories for tests of what builds on storage: a real store and real permissions, fast
+// password hashes, no logging. The store is in memory, or in PostgreSQL if TEST_STORE is postgres or nodes; with
+// nodes, servers of tests are two on one database (resttest), and make postgres has it.
 package storagetest
 
 import (

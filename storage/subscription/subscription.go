@@ -1,6 +1,6 @@
-// Package subscription keeps which users and groups want to be notified of what happens to which documents. A subscription
-// applies to a document and to everything below it. Messages about
-// it are written and sent by package mail, which leaves out subscribers who may not read the document.
+// Package subscription keeps which users and groups want to be notified of which events of which documents. A
+// subscription applies to a document and to everything below it. Messages about it are written and sent by package
+// mail, which leaves out subscribers who may not read the document.
 //
 // A subscription has two rows: one under the document, by which an event finds its subscribers, and one under
 // the user, by which a user's subscriptions are listed and ended. An event looks at the document and at all

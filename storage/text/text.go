@@ -1,6 +1,6 @@
-// Package text analyses text for search: words in lower case without accents, and their
-// stems in the language they are written in. Stems come from the Snowball algorithms; scripts
-// without blanks are searched character by character.
+// Package text analyses text for search: it splits text into words in lower case without accents, and reduces them to
+// stems in the language of the text. Stems come from the Snowball algorithms; scripts without blanks are searched
+// character by character.
 //
 // The same analysis is applied to documents when they are indexed and to the text of a query, so a change of
 // it requires that all documents are indexed again. Words are kept in two forms: folded, for exact phrases

@@ -1,6 +1,5 @@
-// Package trace knows which distributed trace work belongs to (W3C Trace Context): it is read from requests, goes with
-// contexts and jobs, and is written to requests that leave the server. What happens within a trace is the
-// engine's to record.
+// Package trace follows distributed traces (W3C Trace Context): they are read from requests, passed on with contexts
+// and jobs, and written to outgoing requests. What happens within a trace is the engine's to record.
 package trace
 
 import (

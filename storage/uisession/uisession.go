@@ -1,6 +1,6 @@
-// Package uisession keeps what user interfaces of one user share with operations: for each conversation which
-// document is shown, what is to be shown next and what was said, and for the user lists of documents. A list holds
-// ids, and is read with the rights of the caller. What operations do with it is theirs.
+// Package uisession keeps what the user interfaces of a user share with operations: for each conversation the current
+// document and what to show or say next, and for the user lists of documents. A list holds ids, and is read with the
+// rights of the caller. What operations do with it is theirs.
 //
 // A session is one row, written when the call that changed it is committed, so a call that fails leaves the
 // screen of the user as it was. Its size is bounded, as it is read with every call of the conversation. The

@@ -1,6 +1,6 @@
-// Package upload keeps files that come in before something is done with them: batches of files, each its
-// user's, whole or in chunks that may come at once and in any order. What becomes of a file is left to
-// anyone who takes it out of its batch.
+// Package upload keeps uploaded files until they are used: batches of files that belong to a user, whole or in chunks
+// that may arrive in parallel and in any order. What becomes of a file is left to anyone who takes it out of its
+// batch.
 //
 // Chunks are written into one growing file when their position is known, and kept one by one otherwise; the
 // last one completes the file and its digest. Nothing that arrives is trusted to be complete: sizes and

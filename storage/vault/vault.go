@@ -1,5 +1,6 @@
-// Package vault keeps credentials for other services: named, encrypted, and granted to chains and users. Their secrets are
-// shown to nobody; what sends a request asks for one by name, and gets it only for the addresses that it is for.
+// Package vault keeps credentials for other services: named, encrypted, and granted to chains and users. Their
+// secrets are shown to nobody; what sends a request asks for one by name, and gets it only for the addresses that it
+// is for.
 package vault
 
 import (

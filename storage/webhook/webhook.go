@@ -1,6 +1,6 @@
-// Package webhook keeps the addresses that are told what happens, each its owner's, with the secrets
-// that sign for them and the deliveries under way and made. It decides who sees and changes them; what
-// is worth telling, and the connection that tells it, is left to the engine's package of that name.
+// Package webhook keeps the addresses that events are sent to, with their owners, signing secrets, and pending and
+// past deliveries. It decides who sees and changes them; what is worth telling, and the connection that tells it, is
+// left to the engine's package of that name.
 //
 // Two tables keep a webhook, itself and an index of which events are wanted, which is read
 // with every event and therefore is a single row. Secrets are apart so that no list can show one by mistake.

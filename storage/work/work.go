@@ -1,5 +1,6 @@
-// Package work lets a computation notice that its call has ended: its time has ended, the client has gone, or
-// somebody ended it. Loops over what a caller sent, or over what the store holds, count their work on a Watch.
+// Package work lets a computation notice that its call has ended: because of its time limit, because the client has
+// gone, or because somebody ended it. Loops over what a caller sent, or over what the store holds, count their work
+// on a Watch.
 package work
 
 import (

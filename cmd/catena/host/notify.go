@@ -1,5 +1,5 @@
-// Package host is what a process asks of the machine that it runs on: limits, rights of new files, memory, and a service
-// manager to report to.
+// Package host is what a process asks of the machine it runs on: limits, permissions of new files, memory, and a
+// service manager to report to.
 package host
 
 import (

@@ -1,5 +1,5 @@
-// Package mailtest is a mail server for tests: it takes messages in on the loopback
-// interface, keeps them in memory and delivers them to nobody.
+// Package mailtest is a mail server for tests: it accepts messages on the loopback interface, keeps them in memory,
+// and delivers none.
 package mailtest
 
 import (

@@ -1,5 +1,5 @@
-// Package docs is the manual: Markdown pages that are part of the binary, rendered to HTML when the first of them is
-// asked for, and searched by section. Package web puts the frame around a page.
+// Package docs is the manual: Markdown pages embedded in the binary, rendered to HTML when first requested, and
+// searched by section. Package web puts the frame around a page.
 package docs
 
 import (

@@ -1,8 +1,7 @@
-// Package values keeps the larger values of a store in files that are only appended to,
-// beside the tables that hold its keys. A table then says where a value is, so that
-// merging tables moves a few bytes in place of the value, and reading one is one read of
-// a file. Values nothing refers to any longer stay until their file is given up: anyone who
-// owns the store moves what is still of use and drops it.
+// Package values keeps the larger values of a store in append-only files beside the tables that hold the keys. A
+// table then says where a value is, so that merging tables moves a few bytes in place of the value, and reading one
+// is one read of a file. Values nothing refers to any longer stay until their file is given up: anyone who owns the
+// store moves what is still of use and drops it.
 //
 // A file begins with a header: magic, the store's id, the number of the file and the
 // CRC32C of all that. Entries follow:

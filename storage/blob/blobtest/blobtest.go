@@ -1,4 +1,4 @@
-// Package blobtest has names of files that attackers use, for tests of every place that a name passes.
+// Package blobtest has file names that attackers use, for tests of every place that a name passes through.
 package blobtest
 
 import "strings"

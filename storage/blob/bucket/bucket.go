@@ -1,7 +1,7 @@
-// Package bucket keeps objects in an object store that speaks the S3 protocol: copies of the server, and the content
-// of files. Who operates the server says which store that is, so it may be in a private network, unlike what
-// engine/egress reaches. Every call ends: connections that make no progress are cut, and what fails is tried again a few
-// times. What the objects are, and when they go, is for callers.
+// Package bucket keeps objects in an object store that speaks the S3 protocol: backups, and the content of files. Who
+// operates the server says which store that is, so it may be in a private network, unlike what engine/egress reaches.
+// Every call ends: connections that make no progress are cut, and what fails is tried again a few times. What the
+// objects are, and when they go, is for callers.
 package bucket
 
 import (

@@ -1,6 +1,5 @@
-// Package record keeps the entries of directories: those that declarations bring, as far as no row says
-// otherwise, and those that users have added. It decides who sees and changes them; which directories
-// there are is package directory's.
+// Package record keeps the entries of directories: declared ones, unless a row overrides them, and those that users
+// have added. It decides who sees and changes them; which directories there are is package directory's.
 //
 // A row of this package overrides the entry of a declaration with the same id, and a marker hides one that
 // was deleted. So a new version of the program can bring new entries without undoing what administrators have

@@ -1,7 +1,7 @@
-// Package disktest is a file system whose operations fail as a test plans it, and which a test can stop at any
-// moment to see what a loss of power leaves. It works in a real folder and remembers which of the writes and names
-// in it are on disk for certain: those that a sync confirmed. Crash then writes a copy of the folder in which the
-// others are there, partly there or missing.
+// Package disktest is a file system whose operations fail as a test plans, and which a test can stop at any moment to
+// see what remains after a power failure. It works in a real folder and remembers which of the writes and names in it
+// are on disk for certain: those that a sync confirmed. Crash then writes a copy of the folder in which the others
+// are there, partly there or missing.
 //
 // Files that are not opened through it, such as the ones that Badger maps into memory, are copied as they are when
 // Crash is called. A caller says which of them a loss of power would not have kept.

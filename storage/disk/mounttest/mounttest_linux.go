@@ -1,7 +1,7 @@
-// Package mounttest mounts a folder a second time, through a file system in user space that can fail any operation of the
-// kernel on it. Package disktest fails what a program asks of a disk.FS; this reaches what passes that by, as the tables that
-// Badger maps into memory. The file system is a process of its own: a page fault that a process must answer itself would
-// stop it for good.
+// Package mounttest mounts a folder a second time, through a user-space file system that can fail any kernel
+// operation on it. Package disktest fails what a program asks of a disk.FS; this reaches what passes that by, as the
+// tables that Badger maps into memory. The file system is a process of its own: a page fault that a process must
+// answer itself would stop it for good.
 package mounttest
 
 import (

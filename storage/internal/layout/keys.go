@@ -1,5 +1,5 @@
-// Package layout knows what keys and index rows look like: the table of all keys, identifiers, names that stand in
-// rows as numbers, and the values of covering index rows. It reads and writes bytes; what they mean is storage's.
+// Package layout defines keys and index rows: the table of all keys, identifiers, names that rows store as numbers,
+// and the values of covering index rows. It reads and writes bytes; what they mean is storage's.
 package layout
 
 import (

@@ -1,6 +1,6 @@
-// Package password checks passwords and keeps those who guess at bay: a bounded number of checks at a
-// time, since each takes much memory, few after too many failures, and no second check
-// of what was right a short while ago. Where passwords are kept, and whose they are, is left to others.
+// Package password checks passwords and slows down guessing: it limits how many checks run at once, since each takes
+// much memory, refuses attempts after too many failures, and remembers for a short time what was right. Where
+// passwords are kept, and whose they are, is left to others.
 package password
 
 import (

@@ -1,6 +1,6 @@
-// Package row holds the keys to the rows that only storage and the packages below it reach:
-// what keeps jobs, webhooks or uploads asks a transaction for its own rows with them. Nobody
-// else can make one, so nothing else gets past the checks of those packages.
+// Package row holds the keys of rows that only storage and the packages below it can reach: packages that keep jobs,
+// webhooks or uploads use them to access their own rows in a transaction. Nobody else can make one, so nothing else
+// gets past the checks of those packages.
 //
 // A value of one of these types is a capability: functions that would otherwise have to check their caller
 // take one as an argument, and the compiler sees to it that only packages below storage can pass it.

@@ -1,4 +1,4 @@
-// Package secret makes the texts that stand for somebody, and what is kept of them.
+// Package secret creates secret tokens, and derives what is stored of them.
 package secret
 
 import (

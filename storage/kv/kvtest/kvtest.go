@@ -1,5 +1,5 @@
-// Package kvtest is the contract every kv.Store must keep, as tests. An engine's own
-// test calls Run with a function that opens an empty store.
+// Package kvtest is the contract of kv.Store, as tests that every implementation must pass. An engine's own test
+// calls Run with a function that opens an empty store.
 package kvtest
 
 import (

@@ -1,6 +1,6 @@
-// Package pgtest runs a PostgreSQL server for tests, in a temporary folder and on a unix socket, as long as the process
-// of the test lives. It is started by the first test that asks for it. TEST_POSTGRES may hold the address of
-// another server, or "required": then a test fails if PostgreSQL is not installed, instead of being skipped.
+// Package pgtest runs a PostgreSQL server for tests, in a temporary folder and on a Unix socket, for as long as the
+// test process lives. It is started by the first test that asks for it. TEST_POSTGRES may hold the address of another
+// server, or "required": then a test fails if PostgreSQL is not installed, instead of being skipped.
 package pgtest
 
 import (
