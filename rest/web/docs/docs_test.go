@@ -82,6 +82,26 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestNamedPaths: every path of a folder or Go file that CONTRIBUTING.md names exists, except those of its example.
+func TestNamedPaths(t *testing.T) {
+	top := filepath.Join("..", "..", "..")
+	text, err := os.ReadFile(filepath.Join(top, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := []string{"ops/document/set_title.go", "ops/document/testdata/set_title.txtar"}
+	found := 0
+	for _, m := range regexp.MustCompile("`((?:cmd|chains|decks|engine|ops|rest|scripts|storage)/[a-z_/]+(?:\\.go|\\.txtar)?)`").FindAllStringSubmatch(string(text), -1) {
+		found++
+		if _, err := os.Stat(filepath.Join(top, m[1])); err != nil && !slices.Contains(example, m[1]) {
+			t.Errorf("%s does not exist", m[1])
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d paths found", found)
+	}
+}
+
 func TestSearch(t *testing.T) {
 	for _, tt := range []struct{ query, first string }{
 		{"backups", "/docs/operate#backups"},
