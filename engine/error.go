@@ -60,7 +60,7 @@ func (*exit) Error() string { return "the chain ends here" }
 // failed names the operation in an error, once.
 func (d *Def) failed(stage string, err error) error {
 	var x *exit
-	if errors.As(err, &x) {
+	if errors.As(err, &x) || errors.Is(err, errApart) {
 		return err
 	}
 	var u *unresolved
@@ -86,10 +86,10 @@ func root(err error) (op string, cause error) {
 }
 
 // passing reports whether an error must end the whole call whatever a chain says about it:
-// limits of the call, cancellation and exits.
+// limits of the call, cancellation, exits, and the end of an attempt that begins again.
 func passing(err error) bool {
 	var x *exit
-	if errors.As(err, &x) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.As(err, &x) || errors.Is(err, errApart) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	var f *fault.Error

@@ -113,11 +113,14 @@ func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx 
 		begin = e.repo.View
 	}
 	r.recording = r.records()
-	err := begin(r.whole, e.System(), func(tx *storage.Tx) error {
-		r.after, r.ops, r.root, r.steps, r.printed = nil, 0, nil, 0, 0
-		r.settle()
-		r.beginTrace()
-		return fn(tx)
+	err := r.rounds(&r.outer, func() error {
+		return begin(r.whole, e.System(), func(tx *storage.Tx) error {
+			r.after, r.ops, r.root, r.steps, r.printed = nil, 0, nil, 0, 0
+			r.settle()
+			r.outer.begin()
+			r.beginTrace()
+			return r.outer.abandoned(fn(tx))
+		})
 	})
 	r.settle()
 	if err != nil {

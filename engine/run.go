@@ -88,6 +88,9 @@ type running struct {
 	recording bool   // it is recorded if it goes well
 	detached  bool   // nobody waits for its end
 	attemptID string // of the attempt, once something is kept that undoes it
+	outer     frame  // the transaction of the call itself
+	frame     *frame // the innermost transaction; nil: it is not the call's
+	restarts  int    // attempts that began again because something was run apart
 	inner     *Plan
 	fn        func(c *Ctx) (any, error) // is run in place of an operation
 	top       bool                      // the next operation is the one called
@@ -221,7 +224,8 @@ func (r *running) transact() error {
 	attempt := func(tx *storage.Tx) error {
 		r.res.Attempts++
 		r.settle()
-		err := r.attempt(tx)
+		r.outer.begin()
+		err := r.outer.abandoned(r.attempt(tx))
 		// An error is the one way to have Update discard what was written; transact turns it back into
 		// success.
 		if err == nil && (call.DryRun || r.exit) {
@@ -232,7 +236,8 @@ func (r *running) transact() error {
 	var err error
 	switch {
 	case r.def.Effect == Writes:
-		err = repo.Update(&r.end, call.As, attempt)
+		err = r.rounds(&r.outer, func() error { return repo.Update(&r.end, call.As, attempt) })
+		r.res.Attempts -= r.restarts
 	// Pure operations run without a transaction, which is most of their cost, unless their input has to be
 	// read first.
 	case r.def.Effect == Reads || r.needsStore():

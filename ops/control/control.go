@@ -1,7 +1,6 @@
 // Package control holds operations that run other operations and chains on the input, on each item of a list, or on
-// each page of a query. All runs share the call's one transaction: what asks for "a new transaction" gets a
-// savepoint, so that a failed inner run leaves nothing behind while the call as a whole is still either done or not
-// done.
+// each page of a query. All runs share the call's one transaction, except those that ask for a new one, whose effects
+// stay when the call fails (see engine.Ctx.Apart).
 package control
 
 import (

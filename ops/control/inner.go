@@ -19,36 +19,78 @@ type inner struct {
 	id       string
 	params   storage.Props
 	isolate  bool // works on a copy of the variables
-	nested   bool // in a savepoint
+	apart    bool // in a transaction of its own
 	tolerant bool // a failure is logged and gives nothing
 	timeout  int  // seconds; 0: the call's own
+	check    func(out any) error
 }
 
-// run carries the operation out on an input. Without savepoint a failure is the caller's.
+// run carries the operation out on an input. Without a transaction of its own a failure is the caller's.
 func (r inner) run(c *engine.Ctx, in any) (any, error) {
-	sub := c.Sub(r.isolate)
-	if r.timeout < 0 || r.timeout > maxTimeout {
-		return nil, fault.Invalid.Errorf("timeout: %d is not between 0 and %d seconds", r.timeout, maxTimeout).In("timeout")
+	if err := r.timely(); err != nil {
+		return nil, err
 	}
-	if limit := time.Duration(r.timeout) * time.Second; limit > 0 && limit < c.Engine().Limits().Time {
+	if r.apart {
+		outs, err := c.Apart(r.part(in, nil, ""))
+		if err != nil {
+			return nil, r.overdue(c, err)
+		}
+		return outs[0], nil
+	}
+	sub := c.Sub(r.isolate)
+	if limit := r.limit(c); limit > 0 {
 		ctx, cancel := context.WithTimeout(c.Context, limit)
 		defer cancel()
 		sub.Context = ctx
 	}
-	if !r.nested {
-		out, err := sub.Call(r.id, in, r.params)
-		return out, r.overdue(c, err)
+	out, err := r.once(sub, in)
+	return out, r.overdue(c, err)
+}
+
+// part is the run in transactions of its own, one for each item, which is in a variable or else is the input.
+func (r inner) part(in any, items []any, variable string) engine.Part {
+	return engine.Part{
+		Op: r.id, Params: r.params, Input: in, Items: items, Isolate: r.isolate, Timeout: time.Duration(r.timeout) * time.Second,
+		Run: func(c *engine.Ctx, in, item any) (any, error) {
+			switch {
+			case variable != "":
+				c.SetVar(variable, item)
+			case items != nil:
+				in = item
+			}
+			return r.once(c, in)
+		},
+		Tolerate: func(c *engine.Ctx, err error) bool {
+			if !r.tolerant || fatal(c, err) {
+				return false
+			}
+			c.Log.LogAttrs(c, slog.LevelWarn, "inner run failed", slog.String("operation", r.id), slog.String("error", err.Error()))
+			return true
+		},
 	}
-	var out any
-	err := sub.Nest(func() (err error) {
-		out, err = sub.Call(r.id, in, r.params)
-		return r.overdue(c, err)
-	})
-	if err == nil || !r.tolerant || fatal(c, err) {
-		return out, err
+}
+
+func (r inner) timely() error {
+	if r.timeout < 0 || r.timeout > maxTimeout {
+		return fault.Invalid.Errorf("timeout: %d is not between 0 and %d seconds", r.timeout, maxTimeout).In("timeout")
 	}
-	c.Log.LogAttrs(c, slog.LevelWarn, "inner run failed", slog.String("operation", r.id), slog.String("error", err.Error()))
-	return nil, nil
+	return nil
+}
+
+// limit is the time of the run if it is less than what any call has.
+func (r inner) limit(c *engine.Ctx) time.Duration {
+	if limit := time.Duration(r.timeout) * time.Second; limit < c.Engine().Limits().Time {
+		return limit
+	}
+	return 0
+}
+
+func (r inner) once(c *engine.Ctx, in any) (any, error) {
+	out, err := c.Call(r.id, in, r.params)
+	if err == nil && r.check != nil && out != nil {
+		err = r.check(out)
+	}
+	return out, err
 }
 
 // overdue names the limit if the run, and not the whole call, took too long.

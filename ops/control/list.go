@@ -14,6 +14,9 @@ func (r inner) each(c *engine.Ctx, list, item string) error {
 	if item == "" || item == "ChainParameters" {
 		return fault.Invalid.Errorf("item %q: not a valid variable name", item).In("item")
 	}
+	if err := r.timely(); err != nil {
+		return err
+	}
 	items, err := itemsIn(c, list)
 	if err != nil {
 		return err
@@ -24,6 +27,12 @@ func (r inner) each(c *engine.Ctx, list, item string) error {
 			c.SetVar(item, shadowed)
 		}
 	}()
+	if r.apart {
+		if len(items) > 0 {
+			_, err = c.Apart(r.part(c.Input, items, item))
+		}
+		return r.overdue(c, err)
+	}
 	for _, v := range items {
 		if err := c.Err(); err != nil {
 			return err

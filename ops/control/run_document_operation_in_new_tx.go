@@ -10,8 +10,8 @@ var runDocumentOperationInNewTx = engine.Op{
 	Label:      "Run Document Chain in new Tx",
 	Deprecated: engine.Deprecation{Since: "2026-11-23", Instead: "RunDocumentOperation"},
 	Category:   "Execution Flow",
-	Doc: "Runs an operation or chain on the input in a savepoint of the call's transaction and returns the input. If it fails " +
-		"its changes are undone and the failure is logged, or with rollbackGlobalOnError fails the call.",
+	Doc: "Runs an operation or chain on the input in a transaction of its own, which is committed before that of the call and stays " +
+		"when the call fails, and returns the input. If it fails, its changes are undone and the failure is logged, or with rollbackGlobalOnError fails the call.",
 	Callers: engine.Admins.OrStored(),
 	Run:     engine.On(runInNewTxParams.run),
 }
@@ -25,6 +25,6 @@ type runInNewTxParams struct {
 }
 
 func (p runInNewTxParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	_, err := inner{id: p.ID, params: p.Params, isolate: p.Isolate, nested: true, tolerant: !p.Rollback, timeout: p.Timeout}.run(c, c.Input)
+	_, err := inner{id: p.ID, params: p.Params, isolate: p.Isolate, apart: true, tolerant: !p.Rollback, timeout: p.Timeout}.run(c, c.Input)
 	return engine.Void{}, err
 }

@@ -11,7 +11,8 @@ var runOperationOnListInNewTx = engine.Op{
 	Label:      "Run For Each in new TX",
 	Category:   "Execution Flow",
 	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and returns the input. " +
-		"All runs are part of the call's transaction; the first failure fails the call.",
+		"Each run has a transaction of its own, which is committed before that of the call and stays when the call fails. The first " +
+		"failure ends the list and fails the call.",
 	Callers: engine.Admins.OrStored(),
 	Run:     engine.On(runOnListInNewTxParams.run),
 }
@@ -24,5 +25,5 @@ type runOnListInNewTxParams struct {
 }
 
 func (p runOnListInNewTxParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, inner{id: p.ID, isolate: p.Isolate, nested: true}.each(c, p.List, p.Item)
+	return engine.Void{}, inner{id: p.ID, isolate: p.Isolate, apart: true}.each(c, p.List, p.Item)
 }
