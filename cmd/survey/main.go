@@ -1,5 +1,9 @@
 // Command survey measures how the code is organized: sizes of files and functions, complexity, documentation and
 // imports. make survey prints the measurements with their targets; with -check, a target that is missed is a failure.
+//
+// Lines of tests are those of _test.go files and of packages that no command is built from, such as contract suites and
+// harnesses that tests of several packages share: -list names them. Lines of code are all others. Scenario files, which
+// are text, count as neither.
 package main
 
 import (
@@ -77,7 +81,7 @@ func (m *measured) rows() []row {
 		most("import depth of cmd/catena", len(m.chain), 11, m.chain),
 		{"exported symbols with a comment", fmt.Sprintf("%.1f %%", documented), "≥ 99.9 %", documented >= 99.85, m.bare},
 		{"comment lines", fmt.Sprintf("%.1f %%", comments), "8–12 %", comments >= 8 && comments <= 12, nil},
-		{"test lines per line of code", fmt.Sprintf("%.2f", tests), "≥ 0.60", tests >= 0.6, nil},
+		{"test lines per line of code, scenarios not counted", fmt.Sprintf("%.2f", tests), "≥ 0.60", tests >= 0.6, m.harness},
 		most("init functions", len(m.inits), 0, m.inits),
 		most("functions with cyclomatic complexity > 15", len(m.complex), 30, m.complex),
 		most("functions with more than 5 parameters", len(m.wide), 5, m.wide),

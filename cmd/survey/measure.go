@@ -18,18 +18,25 @@ import (
 // measured is what the files of a module add up to.
 type measured struct {
 	files, functions     []int // lines
-	lines, comments      int
-	testLines            int
+	lines, comments      int   // of the packages that a command is built from
+	testLines            int   // of _test.go files, and of packages that only tests import
 	exported, documented int
 	flags                int
 	chain                []string // the longest chain of imports from cmd/catena
 	bare, inits, verbs   []string // places: exported without a comment, init, methods of storage.Tx
 	complex, wide, large []string
+	harness              []string // packages that only tests import
 
 	set      *token.FileSet
 	root     string
-	imports  map[string]map[string]bool // of packages of the module
-	packages map[string]int             // files
+	imports  map[string]map[string]bool // of packages of the module, by files that are not tests
+	packages map[string]*pkg            // by folder
+}
+
+// pkg is what the files of a package add up to, tests excluded.
+type pkg struct {
+	files, lines, comments int
+	main                   bool
 }
 
 // module is what paths of imports within the module begin with.
@@ -42,7 +49,7 @@ const (
 )
 
 func measure(root string) (*measured, error) {
-	m := &measured{set: token.NewFileSet(), root: root, imports: map[string]map[string]bool{}, packages: map[string]int{}}
+	m := &measured{set: token.NewFileSet(), root: root, imports: map[string]map[string]bool{}, packages: map[string]*pkg{}}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -54,14 +61,45 @@ func measure(root string) (*measured, error) {
 		}
 		return m.file(name)
 	})
-	for name, n := range m.packages {
-		if n > maxFiles {
-			m.large = append(m.large, fmt.Sprintf("%s: %d files", name, n))
-		}
-	}
-	slices.Sort(m.large)
+	m.sum()
 	m.chain = m.longest("cmd/catena", map[string][]string{})
 	return m, err
+}
+
+// sum adds the packages up. Lines of a package that no command is built from are lines of tests: contract suites, harnesses
+// and fakes live in packages of their own because tests of several packages share them. Their files, functions and names
+// are measured like all others.
+func (m *measured) sum() {
+	built := map[string]bool{}
+	for folder, p := range m.packages {
+		if p.main && strings.HasPrefix(folder, "cmd/") {
+			m.reach(folder, built)
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(m.packages)) {
+		p := m.packages[folder]
+		if p.files > maxFiles {
+			m.large = append(m.large, fmt.Sprintf("%s: %d files", folder, p.files))
+		}
+		if built[folder] {
+			m.lines += p.lines
+			m.comments += p.comments
+			continue
+		}
+		m.testLines += p.lines
+		m.harness = append(m.harness, fmt.Sprintf("%s: %d lines", folder, p.lines))
+	}
+}
+
+// reach adds a package, and all that it imports, to those that a command is built from.
+func (m *measured) reach(folder string, built map[string]bool) {
+	if built[folder] {
+		return
+	}
+	built[folder] = true
+	for to := range m.imports[folder] {
+		m.reach(to, built)
+	}
 }
 
 // file adds a file to the measurements.
@@ -84,10 +122,15 @@ func (m *measured) file(name string) error {
 		return err
 	}
 	folder = filepath.ToSlash(folder)
-	m.packages[folder]++
+	p := m.packages[folder]
+	if p == nil {
+		p = &pkg{main: file.Name.Name == "main"}
+		m.packages[folder] = p
+	}
+	p.files++
+	p.lines += lines
+	p.comments += m.commentLines(file)
 	m.files = append(m.files, lines)
-	m.lines += lines
-	m.comments += m.commentLines(file)
 	for _, spec := range file.Imports {
 		path, _ := strconv.Unquote(spec.Path.Value)
 		if to, ours := strings.CutPrefix(path, module); ours {
