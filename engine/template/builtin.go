@@ -2,11 +2,13 @@ package template
 
 import (
 	"maps"
+	"math"
 	"strings"
 	"time"
 )
 
-// builtin is what stands behind a question mark.
+// builtin is what stands behind a question mark. Whether the number of arguments fits is checked when the
+// template is parsed; f may index args up to least without looking.
 type builtin struct {
 	least, most int  // arguments
 	loop        bool // of the variable of a loop
@@ -38,7 +40,7 @@ func (x *built) texts(r *run) ([]string, error) {
 	return out, nil
 }
 
-// is makes a built-in that asks for the kind of a value.
+// is makes a built-in that asks for the kind of a value, by the words that errors use for it (what).
 func is(kinds ...string) builtin {
 	return builtin{f: func(_ *run, _ *built, v any) (any, error) {
 		for _, k := range kinds {
@@ -85,7 +87,7 @@ var valueBuiltins = map[string]builtin{
 	"number_to_time":     {f: fromNumber("time")},
 	"number_to_datetime": {f: fromNumber("datetime")},
 
-	"abs":     {f: rounded(func(f float64) float64 { return max(f, -f) })},
+	"abs":     {f: absolute},
 	"ceiling": {f: rounded(ceil)}, "floor": {f: rounded(floor)}, "round": {f: rounded(round)}, "int": {f: rounded(trunc)},
 	"double": {f: rounded(func(f float64) float64 { return f })}, "float": {f: rounded(func(f float64) float64 { return f })},
 }
@@ -274,9 +276,23 @@ func fromNumber(kind string) func(r *run, x *built, v any) (any, error) {
 	}
 }
 
+// absolute is ?abs. Integers stay exact, except the smallest, whose opposite is no integer of 64 bits.
+func absolute(_ *run, x *built, v any) (any, error) {
+	if n, ok := v.(int64); ok && n != math.MinInt64 {
+		return max(n, -n), nil
+	}
+	f, ok := float(v)
+	if !ok {
+		return nil, x.at.fail("?%s requires a number, not %s", x.name, what(v))
+	}
+	return shortened(math.Abs(f)), nil
+}
+
+// rounded makes a built-in that makes a number an integer; one that is an integer already is not touched, since it may have
+// more digits than a float64.
 func rounded(to func(float64) float64) func(r *run, x *built, v any) (any, error) {
 	return func(_ *run, x *built, v any) (any, error) {
-		if n, ok := v.(int64); ok && n >= 0 {
+		if n, ok := v.(int64); ok {
 			return n, nil
 		}
 		f, ok := float(v)
@@ -287,6 +303,7 @@ func rounded(to func(float64) float64) func(r *run, x *built, v any) (any, error
 	}
 }
 
+// Their operand is the name of the variable and not its value, which would not know its place in the list.
 var loopBuiltins = map[string]builtin{
 	"index":        {loop: true, f: ofLoop(func(l *loop) any { return int64(l.index) })},
 	"counter":      {loop: true, f: ofLoop(func(l *loop) any { return int64(l.index + 1) })},

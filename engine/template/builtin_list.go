@@ -112,20 +112,15 @@ var listBuiltins = map[string]builtin{
 	}},
 }
 
-// join is ?join(between, ifEmpty, after).
+// join is ?join(between, ifEmpty, after). Missing items are left out, with their separators; a list of nothing else is empty.
 func join(r *run, x *built, list []any) (any, error) {
 	args, err := x.texts(r)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		if len(args) > 1 {
-			return args[1], nil
-		}
-		return "", nil
-	}
 	var b strings.Builder
-	for i, item := range list {
+	written := false
+	for _, item := range list {
 		if item == nil {
 			continue
 		}
@@ -133,15 +128,19 @@ func join(r *run, x *built, list []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
+		if written {
 			b.WriteString(args[0])
 		}
+		written = true
 		b.WriteString(s)
 		if err := r.grown(x.at, b.Len(), len(args[0])+len(s)); err != nil {
 			return nil, err
 		}
 	}
-	if len(args) > 2 {
+	switch {
+	case !written && len(args) > 1:
+		return args[1], nil
+	case written && len(args) > 2:
 		b.WriteString(args[2])
 	}
 	return b.String(), nil
@@ -162,7 +161,9 @@ func (r *run) find(x *built, list []any) (int, error) {
 	return -1, nil
 }
 
-// sorted is the list in order, by what a path leads to in each.
+// sorted is the list in order, by what a path leads to in each. Keys are computed once for each item. Each
+// comparison is counted, so that a long list ends with an error of the limit; the sort then goes on with all
+// items equal, which is linear.
 func (r *run) sorted(x *built, list, path []any) (any, error) {
 	type keyed struct {
 		key, item any
@@ -240,6 +241,8 @@ func sortOrder(at pos, left, right any) (int, error) {
 	return compare(at, left, right)
 }
 
+// extreme is the smallest (-1) or the largest (1) item; missing ones do not take part, and an empty list has
+// none.
 func extreme(sign int) func(r *run, x *built, list []any) (any, error) {
 	return func(_ *run, x *built, list []any) (any, error) {
 		var best any
@@ -296,7 +299,8 @@ func chunk(r *run, x *built, list []any) (any, error) {
 	return out, nil
 }
 
-// each calls a function of a template with an item.
+// each calls a function of a template with an item. The function sees the variables around it, and its
+// parameter in a scope of its own.
 func (r *run) each(x *built, item any) (any, error) {
 	l, ok := x.args[0].(*lambda)
 	if !ok {

@@ -72,6 +72,7 @@ func (p *parser) bare() (node, error) {
 	return group(body), err
 }
 
+// condition reads <#if> up to </#if>. Behind <#else> no other branch may follow.
 func (p *parser) condition(at pos) (node, error) {
 	n := &condition{at: at}
 	for stop := "if"; ; {
@@ -185,6 +186,8 @@ func (p *parser) separator(at pos, stops []string) (node, string, error) {
 	return &between{at, body}, stop, err
 }
 
+// choice reads <#switch>. Only white space may stand before the first <#case>: anything else would never be
+// rendered.
 func (p *parser) choice(at pos) (node, error) {
 	n := &choice{at: at, otherwise: -1}
 	var err error
@@ -294,7 +297,7 @@ func (p *parser) values() ([]expression, error) {
 	return out, nil
 }
 
-// verbatim reads <#noparse>.
+// verbatim reads <#noparse>. Nothing in it is looked at: the closing tag is the next occurrence of its text.
 func (p *parser) verbatim(at pos) (node, error) {
 	if err := p.over(); err != nil {
 		return nil, err
@@ -330,6 +333,8 @@ func (p *parser) escaped(_ pos) (node, error) {
 // formats are what values are made safe for, by the names of what templates make.
 var formats = map[string]string{"html": "html", "xhtml": "html", "xml": "xml", "plaintext": "", "undefined": "", "json": "", "javascript": "", "css": ""}
 
+// formatted reads what changes the escaping of values within a block: <#outputformat>, <#autoesc> and
+// <#noautoesc>.
 func (p *parser) formatted(name string) (node, error) {
 	kept := p.format
 	switch name {
@@ -419,6 +424,8 @@ func (p *parser) headerValue() (*constant, error) {
 	return c, nil
 }
 
+// setting reads <#setting name=value>. Settings that cannot be honoured are errors and not ignored, so that
+// no template looks right by accident.
 func (p *parser) setting(at pos) (node, error) {
 	if p.tok.kind != word {
 		return nil, p.here().fail("expected the name of a setting, not %s", p.shown())

@@ -30,6 +30,7 @@ func (r *run) need(x expression) (any, error) {
 	return v, err
 }
 
+// nameOf is how errors call an expression: as the template spells it, if that is short enough to be useful.
 func nameOf(x expression) string {
 	switch x := x.(type) {
 	case *variable:
@@ -142,6 +143,7 @@ func (x *variable) eval(r *run) (any, error) { return r.lookup(x.at, x.name) }
 
 func (x *enclosed) eval(r *run) (any, error) { return r.eval(x.x) }
 
+// Built-ins that take a function look at the argument itself and never evaluate it.
 func (x *lambda) eval(*run) (any, error) {
 	return nil, x.at.fail("a function with -> is not allowed here")
 }
@@ -285,6 +287,8 @@ func (r *run) whole(x expression) (int, error) {
 	return i, nil
 }
 
+// whole is a number as an integer if it is one of at most 32 bits. The bound keeps products of sizes, such as
+// a length times itemSize, from overflowing.
 func whole(v any) (int, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -348,7 +352,8 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 	return nil, at.fail("expected a text or a list before the bracket, not %s", what(of))
 }
 
-// within is how many of size a part from a place on has.
+// within is how many of size a part from a place on has. A negative n means up to the end; only ..* may ask
+// for more than there is.
 func within(at pos, from, n, size int, op string) (int, error) {
 	if n < 0 || op == "..*" && from+n > size {
 		n = size - from

@@ -52,15 +52,20 @@ func (r *run) formatNumber(at pos, v any, pattern string) (string, error) {
 	return p.format(exact), nil
 }
 
-// numberPattern is a pattern of a number taken apart.
+// numberPattern is a pattern of a number taken apart, as in Java's DecimalFormat: #,##0.00 has groups of
+// three digits, at least one digit before the point and two behind it.
 type numberPattern struct {
 	before, after string
 	group         int // 0: none
 	whole         int // least digits
 	least, most   int // digits behind the point
-	scale         int64
+	// what the number is multiplied with: 100 for %, 1000 for ‰, otherwise 1
+	scale int64
 }
 
+// readPattern takes a pattern apart. At most 100 bytes: the digits behind the point are computed one by one.
+// Parts of DecimalFormat that would need more (exponents, currency, a pattern for negative numbers) are
+// rejected.
 func readPattern(s string) (p numberPattern, ok bool) {
 	if s == "" || len(s) > 100 || strings.ContainsAny(s, ";E¤'") {
 		return p, false
@@ -96,6 +101,8 @@ func readPattern(s string) (p numberPattern, ok bool) {
 		right == strings.Repeat("0", p.least)+strings.Repeat("#", p.most-p.least)
 }
 
+// format writes a number exactly: the calculation is in rationals, so that rounding sees the decimal digits
+// of the number and not the nearest binary fraction.
 func (p *numberPattern) format(v *big.Rat) string {
 	v = new(big.Rat).Mul(v, new(big.Rat).SetInt64(p.scale))
 	negative := v.Sign() < 0

@@ -6,7 +6,9 @@ import (
 	"strings"
 )
 
-// parser reads FTL.
+// parser reads FTL by recursive descent; its methods follow the grammar, with one token read ahead in tok.
+// Both the depth of the recursion (nest) and the length of a row of operators or members (maxOperators,
+// postfix) are bounded, because evaluation goes as deep as the tree it builds.
 type parser struct {
 	lexer
 	t                *Template
@@ -18,7 +20,7 @@ type parser struct {
 	format, declared string     // what values are made safe for here, and as the header says
 }
 
-// op takes a mark if it is next.
+// op reports whether a mark is next; it does not pass it.
 func (p *parser) op(text string) bool { return p.tok.kind == mark && p.tok.text == text }
 
 // accept passes a mark if it is next.
@@ -48,7 +50,8 @@ func (p *parser) shown() string {
 	return p.text[p.tok.from:p.tok.upto]
 }
 
-// nest bounds how deep a template goes; its caller takes the level back.
+// nest bounds how deep a template goes; its caller takes the level back. Expressions, blocks and signs share
+// one count.
 func (p *parser) nest() error {
 	if p.deep++; p.deep > p.limits.Depth {
 		return p.here().exceed("is nested more than %d deep", p.limits.Depth)
@@ -56,7 +59,7 @@ func (p *parser) nest() error {
 	return nil
 }
 
-// levels are the operators of two sides, those that bind least first.
+// levels are the operators of two sides, those that bind least first. All of them associate to the left.
 var levels = [][]string{
 	{"||"}, {"&&"}, {"==", "=", "!="}, {"<", "<=", ">", ">="}, {"..", "..<", "..!", "..*"}, {"+", "-"}, {"*", "/", "%"},
 }
@@ -69,7 +72,8 @@ func (p *parser) expression() (expression, error) {
 	return p.level(0)
 }
 
-// maxOperators bounds a row of operators, which is gone through deep first.
+// maxOperators bounds a row of operators, which is gone through deep first. A row a + b + c… makes a tree
+// that is as deep as it is long, and each level takes Go stack when it is evaluated.
 const maxOperators = 1000
 
 func (p *parser) level(n int) (expression, error) {
@@ -231,7 +235,8 @@ func (p *parser) arguments() ([]expression, error) {
 	return args, p.next()
 }
 
-// otherwise is a default: what follows, or nothing.
+// otherwise is a default: what follows, or nothing. Behind name=value pairs of a tag, x! a=1 means no default
+// and a further parameter, as in FreeMarker.
 func (p *parser) otherwise(at pos, of expression) (expression, error) {
 	if err := p.next(); err != nil {
 		return nil, err
@@ -343,7 +348,8 @@ func (p *parser) named(at pos, name string) (expression, error) {
 	return &variable{at, name}, nil
 }
 
-// special is a variable of the language: .now
+// special is a variable of the language. Of those only .now exists; it is the time of the call, so that all
+// templates of a transaction show the same, and it may be replaced by tests.
 func (p *parser) special(at pos) (expression, error) {
 	if err := p.next(); err != nil {
 		return nil, err
@@ -419,7 +425,8 @@ func (p *parser) hash(at pos) (expression, error) {
 	return h, p.next()
 }
 
-// quoted is a text with the places in it.
+// quoted is a text with the places in it. Each ${…} is read by a parser of its own on the rest of the text,
+// which shares the depth with this one: quoted texts may be nested in interpolations in quoted texts.
 func (p *parser) quoted(at pos, tok token) (expression, error) {
 	if tok.raw || !strings.Contains(tok.text, "${") {
 		return &constant{at, strings.ReplaceAll(tok.text, plainMark, "")}, nil

@@ -22,7 +22,10 @@ func (h *hash) set(key string, v any) {
 	h.values[key] = v
 }
 
-// view is a map that is given.
+// view is a map that is given: a document, a map of functions, or properties. It only reads. Keys that begin
+// with a zero byte are between the engine and expressions (expr.Handle, expr.Lookup) and are hidden from
+// templates. A view with a Lookup has more members than it lists: documents load a schema no earlier than
+// when a template reads one of its properties.
 type view map[string]any
 
 func (m view) get(name string) any {
@@ -52,6 +55,7 @@ func (m view) size() int {
 	return n
 }
 
+// shows reports whether ?keys and ?size count an entry: functions can be called but are not content.
 func (m view) shows(name string, v any) bool {
 	_, f := v.(expr.Func)
 	return !f && !hidden(name) && v != nil

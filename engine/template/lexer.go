@@ -17,7 +17,7 @@ const (
 	mark               // an operator
 )
 
-// token is a piece of an expression.
+// token is a piece of an expression. Offsets are bytes of the text of the lexer.
 type token struct {
 	kind kind
 	text string
@@ -28,12 +28,17 @@ type token struct {
 	closed bool
 }
 
-// lexer reads the tokens of a tag or a place. The mark that ends it does so where no bracket is open.
+// lexer reads the tokens of a tag or an interpolation, one at a time, as the parser asks for them: the same
+// characters are text outside of tags, and a > ends a tag or compares, depending on the brackets that are
+// open. The mark that ends it does so where no bracket is open.
 type lexer struct {
-	text  string
-	at0   pos // where an inner text stands, if text is one
+	text string
+	at0  pos // where an inner text stands, if text is one
+	// inner is set while an interpolation within a quoted text is read. Escapes were already replaced there,
+	// so offsets no longer lead to the source; errors name the place of the quoted text, at0.
 	inner bool
 	pos   int
+	// depth counts the brackets that are open.
 	depth int
 	inTag bool // ends at >, otherwise at }
 	tok   token
@@ -46,14 +51,16 @@ func (l *lexer) posAt(offset int) pos {
 	return pos(offset)
 }
 
-// marks are the operators, longest first.
+// marks are the operators, longest first. The order matters: next takes the first that fits. Comparisons may
+// be written as in XML, as templates for HTML often are.
 var marks = []string{
 	"..<", "..!", "..*", "&amp;&amp;", "&lt;=", "&gt;=", "&lt;", "&gt;", "??", "..", "==", "!=", "<=", ">=", "&&", "||", "->",
 	"+=", "-=", "*=", "/=", "%=", "++", "--",
 	".", "?", "!", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", ":", ";", "|", "&",
 }
 
-// spelled are marks as they stand in XML, and the words that are marks.
+// spelled are other ways to write a mark: as in XML, a single & or |, and the words for comparisons that do
+// not end a tag.
 var spelled = map[string]string{
 	"&lt;": "<", "&gt;": ">", "&lt;=": "<=", "&gt;=": ">=", "&amp;&amp;": "&&", "&": "&&", "|": "||",
 	"lt": "<", "lte": "<=", "gt": ">", "gte": ">=",
@@ -159,6 +166,8 @@ const (
 	commentEnds   = "-->"
 )
 
+// name reads a name. Characters such as - and : are part of it behind a backslash, so that a key such as
+// dc:title needs no brackets.
 func (l *lexer) name(size int) error {
 	i := l.pos + size
 	var b strings.Builder
@@ -187,6 +196,8 @@ func (l *lexer) name(size int) error {
 	return nil
 }
 
+// number reads digits with at most one point. A point that no digit follows is left: 1..3 is a range, 1.x a
+// member.
 func (l *lexer) number() error {
 	i := l.pos
 	dot := false
@@ -213,7 +224,9 @@ var escapes = map[byte]string{
 // plainMark stands for an interpolation within a string that a backslash escapes.
 const plainMark = "\x00"
 
-// quotedText reads a quoted text.
+// quotedText reads a quoted text, which a raw one (r"…") is without escapes and interpolations.
+// Interpolations in it are found later, by parser.quoted, in the text with escapes replaced; plainMark keeps
+// an escaped brace apart from one that begins an interpolation.
 func (l *lexer) quotedText(raw bool) error {
 	quote, i := l.text[l.pos], l.pos+1
 	var b strings.Builder

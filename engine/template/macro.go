@@ -9,7 +9,8 @@ import (
 	"catena/engine/expr"
 )
 
-// macro is a macro or a function.
+// macro is a macro or a function. Definitions are read when the template is parsed and hold everywhere in it,
+// also above the definition.
 type macro struct {
 	at       pos
 	name     string
@@ -23,14 +24,16 @@ type parameter struct {
 	or   expression // nil: it has to be given
 }
 
-// nesting is what a call of a macro encloses.
+// nesting is what a call of a macro encloses, with the scopes of the caller: <#nested> renders the body as if
+// it stood at the call.
 type nesting struct {
 	body   []node
 	vars   []string
 	locals []map[string]any
 }
 
-// run begins a macro with arguments.
+// run begins a macro with arguments. The slices of scopes are capped before they are appended to, so that a
+// macro cannot write into the array that its caller still uses.
 func (m *macro) run(r *run, at pos, args map[string]any, within nesting) error {
 	if err := r.enter(at); err != nil {
 		return err
@@ -89,7 +92,8 @@ func (n *macroCall) exec(r *run) error {
 	return err
 }
 
-// bind evaluates arguments by the names of the parameters.
+// bind evaluates arguments by the names of the parameters. An argument whose value is missing counts as not
+// given, so its parameter takes its default.
 func (m *macro) bind(r *run, at pos, args []expression, named map[string]expression) (map[string]any, error) {
 	if len(args) > len(m.params) {
 		return nil, at.fail("%s requires %d arguments, not %d", m.name, len(m.params), len(args))
@@ -119,7 +123,7 @@ func (m *macro) bind(r *run, at pos, args []expression, named map[string]express
 	if known == len(named) {
 		return out, nil
 	}
-	for name := range named {
+	for _, name := range slices.Sorted(maps.Keys(named)) { // the same error each time
 		if !slices.ContainsFunc(m.params, func(p parameter) bool { return p.name == name }) {
 			return nil, at.fail("%s has no parameter %s", m.name, name)
 		}
@@ -133,6 +137,8 @@ type nestedBody struct {
 	args []expression
 }
 
+// exec renders the body with the scopes of the caller, and without the innermost nesting: a <#nested> in the
+// body means that of the macro around the call.
 func (n *nestedBody) exec(r *run) error {
 	if len(r.nested) == 0 {
 		return n.at.fail("<#nested> is outside a macro")
@@ -208,6 +214,7 @@ func (r *run) meter(at pos) *expr.Meter {
 	return expr.NewMeter(func(size int) error { return r.step(at, size) })
 }
 
+// result is what a function returns, nil (missing) if it ends without <#return>.
 func (m *macro) result(r *run, x *call) (any, error) {
 	if !m.function {
 		return nil, x.at.fail("%s is a macro: write <@%s/>", m.name, m.name)

@@ -36,7 +36,7 @@ type tagged struct {
 	name, inner string
 }
 
-// nodes reads up to @else or @end, or the end of the text.
+// nodes reads up to @else or @end, or the end of the text. The depth is bounded as in FTL.
 func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 	if m.deep++; m.deep > m.limits.Depth {
 		return nil, nil, pos(m.pos).exceed("is nested more than %d deep", m.limits.Depth)
@@ -120,7 +120,7 @@ func (m *marked) node(tag *tagged) (node, error) {
 	return nil, tag.at.fail("@%s{} is not supported%s", tag.name, perhaps(tag.name, map[string]bool{"if": true, "else": true, "end": true, "foreach": true, "comment": true}))
 }
 
-// program compiles an expression.
+// program compiles an expression. An @{ within it is refused, because its closing brace would be ambiguous.
 func (m *marked) program(at pos, text string) (*program, error) {
 	p, err := expr.Parse("expr:"+text, false)
 	if err == nil && strings.Contains(text, "@{") {

@@ -13,11 +13,13 @@ type text struct {
 
 func (n *text) exec(r *run) error { return r.write(n.at, n.s) }
 
+// group is the content of a tag that has no effect while rendering, such as <#escape>.
 type group []node
 
 func (n group) exec(r *run) error { return r.all(n) }
 
-// interpolation shows a value: ${…}
+// interpolation shows a value: ${…}. Which escapes apply depends on where it stands in the source, not on
+// when it is rendered, so the parser stores them in it.
 type interpolation struct {
 	at      pos
 	x       expression
@@ -77,6 +79,7 @@ type branch struct {
 	body []node
 }
 
+// condition is <#if>, with its <#elseif> and <#else> in order; @if{} of the other language is the same.
 type condition struct {
 	at       pos
 	branches []branch
@@ -102,9 +105,10 @@ func (n *condition) exec(r *run) error {
 
 // choice goes on with the branches behind the one that suits until something breaks it off.
 type choice struct {
-	at        pos
-	of        expression
-	branches  []branch
+	at       pos
+	of       expression
+	branches []branch
+	// the branch for no other, which need not be the last; -1: none
 	otherwise int
 }
 
@@ -143,7 +147,9 @@ func (n *choice) exec(r *run) error {
 	return nil
 }
 
-// signal leaves a loop, a choice or a macro.
+// signal leaves a loop, a choice or a macro: <#break>, <#continue> and <#return>. It travels as an error
+// through the nodes between, and what it belongs to stops it (signals). It is copied when it is raised, since
+// a template may be rendered by several goroutines at once and nodes must not change.
 type signal struct {
 	at   pos
 	kind string
@@ -172,6 +178,7 @@ func signals(err error, kind string) bool {
 	return errors.As(err, &s) && s.kind == kind
 }
 
+// stop ends the rendering with an error of the template: <#stop "reason">.
 type stop struct {
 	at pos
 	x  expression
@@ -189,7 +196,7 @@ func (n *stop) exec(r *run) error {
 	return n.at.fail("%s", cut(why))
 }
 
-// loop is where a list is.
+// loop is where a list is; index counts from 0.
 type loop struct{ index, size int }
 
 type list struct {

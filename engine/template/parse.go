@@ -11,13 +11,17 @@ type escaping struct {
 	as   expression
 }
 
-// piece is what a line of a template is made of: text, something that shows, or a tag.
+// piece is what a line of a template is made of: text, something that shows, or a tag. The parser notes them
+// in the order of the source, since whether a line holds only tags is known no earlier than at its end, when
+// the texts on it are already in the tree (strip).
 type piece struct {
 	text *text // nil for the others
-	tag  bool
+	// whether the piece is a tag or a comment, which show nothing themselves; false for an interpolation
+	tag bool
 }
 
-// parseTags reads FTL.
+// parseTags reads FTL. The format is that of the values which interpolations escape: "html", or "" for none;
+// a header in the template may choose another. A byte order mark at the beginning is not text.
 func parseTags(t *Template, source, format string, l Limits) error {
 	source = strings.TrimPrefix(source, "\ufeff")
 	t.source = source
@@ -69,7 +73,8 @@ func (p *parser) nodes(stops ...string) (out []node, stop string, err error) {
 	}
 }
 
-// upToNext is where the next tag, comment or place begins.
+// upToNext is where the next tag, comment or interpolation begins. A < or $ that begins none of them is text,
+// so that HTML and prices need no escaping.
 func (p *parser) upToNext() int {
 	for i := p.pos; i < len(p.text); i++ {
 		switch rest := p.text[i:]; rest[0] {
@@ -89,7 +94,8 @@ func (p *parser) upToNext() int {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' }
 
-// one reads a comment, a place or a tag.
+// one reads a comment, an interpolation or a tag. It returns the name of the tag instead of a node if the tag
+// is one of stops, with the first token after the name already read.
 func (p *parser) one(stops []string) (node, string, error) {
 	at, rest := pos(p.pos), p.text[p.pos:]
 	switch {
@@ -149,7 +155,8 @@ func (p *parser) tagName() string {
 	return name + p.text[from:i]
 }
 
-// interpolation reads ${…}.
+// interpolation reads ${…}. The escapes that are open here are copied: the same parser state changes when
+// their tags close.
 func (p *parser) interpolation(at pos) (node, error) {
 	p.pieces = append(p.pieces, piece{})
 	p.pos += 2
@@ -196,7 +203,9 @@ func (p *parser) value() (expression, error) {
 	return x, err
 }
 
-// strip takes lines that hold nothing but tags out of the text: their spaces, and their end.
+// strip takes lines that hold nothing but tags out of the text: their spaces, and their end. FreeMarker does
+// the same, so that directives on lines of their own leave no empty lines. A line with an interpolation
+// stays, even if it renders nothing. The cost is proportional to the text.
 func (p *parser) strip() {
 	type part struct {
 		t        *text

@@ -19,7 +19,8 @@ var DefaultLimits = limit.Defaults[Limits]()
 type Resources map[string]*Template
 
 // Load reads the templates of folders; one replaces that of the same file name in an earlier folder. A folder
-// that is not there has none. What is wrong with them is told with file, line and column.
+// that is not there has none. What is wrong with them is told with file, line and column. All files are read
+// even if some are wrong, so that one start names all mistakes.
 func Load(folders ...fs.FS) (Resources, error) {
 	all := Resources{}
 	var errs []error

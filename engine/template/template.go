@@ -1,13 +1,21 @@
-// Package template renders text from templates. There are two languages: FTL, that of FreeMarker, which has an
-// evaluator of its own here, and templates whose expressions are those of chains, marked with @. Both see the same
-// variables: plain values, and views of documents that only read. What a template may use is what its text says; a
-// part of a language that is not known here is an error of the template, with its line and column, and never text.
+// Package template renders text from templates. There are two languages: FTL, that of FreeMarker, which has
+// an evaluator of its own here, and templates whose expressions are those of chains, marked with @. Both see
+// the same variables: plain values, and views of documents that only read. What a template may use is what
+// its text says; a part of a language that is not known here is an error of the template, with its line and
+// column, and never text.
+//
+// Parse turns text into a tree of nodes once; Render walks the tree for one set of variables. Read
+// template.go first, then for FTL lexer.go (tokens of a tag), grammar.go (expressions), parse.go and
+// directive.go (tags), node.go and expression.go (what each does), and builtin*.go (what stands behind a
+// question mark). mvel.go is the other language: it has a parser of its own and hands expressions to package
+// expr, but produces the same kinds of nodes.
 //
 // The evaluator works on the tree of the template; it is neither compiled nor cached. Everything that takes
 // time counts steps before it is done (step), so that a template cannot run for long, and everything that
 // makes text is bounded (grown). A template is written by anyone who may write templates but is rendered with
 // the rights of the caller: it sees views that only read, and there is no way from a value to the methods of
-// a Go type.
+// a Go type. Whoever adds a node or a built-in has to keep both: count in proportion to the work, before
+// allocating, and take and return only values that this package knows.
 //
 // Values are nil, bool, int64, float64, string, time, []any, hash, view, markup and functions. Nil is
 // FreeMarker's missing value: using it is an error, unless the template says what is to stand in its place.
@@ -66,7 +74,9 @@ func Parse(language, name, source string, l Limits) (*Template, error) {
 	return t, nil
 }
 
-// Render makes the text of the variables. It asks goOn each thousand steps or so, and ends early with its error.
+// Render makes the text of the variables, which it does not change. It asks goOn each 1,024 steps or so, and
+// ends early with its error; steps is the number since the beginning of the rendering. Templates have no
+// output before the end: a template that fails renders nothing.
 func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps int) error) (string, error) {
 	r := &run{goOn: goOn, limits: l, data: maps.Clone(variables), own: map[string]any{}, macros: t.macros}
 	err := r.all(t.body)
@@ -91,7 +101,8 @@ func (t *Template) at(p pos) (line, column int) {
 	return line, 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 }
 
-// mistake is what is wrong at a position.
+// mistake is what is wrong at a position. Only Parse and Render, which know the text, make a fault of it
+// (located): nodes know their position, but neither the name of the template nor its lines.
 type mistake struct {
 	at   pos
 	kind fault.Kind
@@ -108,7 +119,8 @@ func (p pos) exceed(format string, args ...any) error {
 	return &mistake{p, fault.Limit, fmt.Sprintf(format, args...)}
 }
 
-// located names the template and the position; other errors stay what they are.
+// located names the template and the position; other errors stay what they are. A missing value is reported
+// with the two ways out that the language has.
 func (t *Template) located(err error) error {
 	var lacks *missing
 	if errors.As(err, &lacks) {
@@ -154,22 +166,25 @@ func (t *Template) note(list *[]string, kind, name string) {
 // node is a part of a template.
 type node interface{ exec(r *run) error }
 
-// expression is what has a value; nil is one that is missing.
+// expression is what has a value; nil is one that is missing. Callers use run.eval, which counts the step, or
+// run.need, which also rejects nil, and not eval itself.
 type expression interface {
 	eval(r *run) (any, error)
 	position() pos
 }
 
-// run is one rendering.
+// run is one rendering. It belongs to one goroutine.
 type run struct {
-	goOn                                  func(steps int) error
-	limits                                Limits
-	data                                  map[string]any // the variables given
-	own                                   map[string]any // what the template assigned
-	locals                                []map[string]any
-	macros                                map[string]*macro
-	nested                                []nesting
-	out                                   strings.Builder
+	goOn   func(steps int) error
+	limits Limits
+	data   map[string]any // the variables given
+	own    map[string]any // what the template assigned
+	locals []map[string]any
+	macros map[string]*macro
+	nested []nesting
+	out    strings.Builder
+	// steps were counted so far; they are never taken back, not even if a branch failed and was replaced by a
+	// default.
 	steps                                 int
 	depth                                 int
 	number, date, time, datetime, boolean string // settings
@@ -183,8 +198,9 @@ const (
 	callSize  = 2048 // a call of a function that is given, which may read the store
 )
 
-// step counts a step, and the bytes it works on. Whatever takes time counts before it is done: an expression is a
-// step, and so is what is written.
+// step counts a step, and the bytes it works on. Whatever takes time counts before it is done: an expression
+// is a step, and so is what is written. It is called with the size of what is about to be read, copied or
+// allocated, never afterwards: a single step may not take longer than it was charged for.
 func (r *run) step(at pos, size int) error {
 	// goOn looks at the clock and at the context of the call, which costs more than a step, so it is asked
 	// every 1,024 steps.
@@ -202,7 +218,8 @@ func (r *run) step(at pos, size int) error {
 // made bounds a text that is made, and counts it.
 func (r *run) made(at pos, size int) error { return r.grown(at, size, size) }
 
-// grown bounds a text that is being made, and counts what was added to it.
+// grown bounds a text that is being made, and counts what was added to it. A text that grows in a loop passes
+// only the addition as added: counting the whole each time would charge the square of its length.
 func (r *run) grown(at pos, size, added int) error {
 	if size > r.limits.Output {
 		return at.exceed("produces more than %d bytes", r.limits.Output)
@@ -210,6 +227,8 @@ func (r *run) grown(at pos, size, added int) error {
 	return r.step(at, added)
 }
 
+// It is how all output is produced, so Limits.Output holds for the rendering as a whole and for what is
+// captured.
 func (r *run) write(at pos, s string) error {
 	if r.out.Len()+len(s) > r.limits.Output {
 		return at.exceed("produces more than %d bytes", r.limits.Output)
@@ -241,7 +260,8 @@ func (r *run) captured(nodes []node) (string, error) {
 	return text, err
 }
 
-// enter begins a macro, a function or a deep place; leave ends it.
+// enter begins a macro, a function or a deep place; leave ends it. The limit keeps the Go stack small: a
+// macro that calls itself recurses in the evaluator, too.
 func (r *run) enter(at pos) error {
 	if r.depth++; r.depth > r.limits.Depth {
 		return at.exceed("is nested more than %d deep", r.limits.Depth)

@@ -14,16 +14,19 @@ import (
 
 // Values are nil, string, bool, int64, float64, moment, []any, *hash, view, function, *macro, markup and nothing.
 
-// nothing is the default where none is given: no text, no items, no keys.
+// nothing is the default where none is given (x!): an empty text, list and hash at once, since what it will
+// be used for is not known yet.
 type nothing struct{}
 
 // opaque is a value that templates can do nothing with.
 type opaque struct{}
 
-// markup is text that is safe as it is.
+// markup is text that is already safe for the output format: what ?no_esc returns, and what <#assign>
+// captures where values are escaped. Interpolations write it as it is, and + refuses it, because a sum of
+// escaped and plain text would be neither.
 type markup string
 
-// function is one that is given.
+// function is one that is given with the variables. It is the only way from a template to Go code.
 type function expr.Func
 
 // moment is a date, a time or both.
@@ -32,7 +35,8 @@ type moment struct {
 	kind string // date, time or datetime
 }
 
-// normal is a value that was given as templates know it.
+// normal is a value that was given as templates know it. Maps become views and are not copied. Anything else
+// is opaque: a template may hold it, but neither show it nor look into it.
 func normal(v any) any {
 	switch v := v.(type) {
 	case nil, string, bool, int64, float64, []any:
@@ -108,7 +112,9 @@ func what(v any) string {
 	return "not a template value"
 }
 
-// text is a value as a place shows it.
+// text is a value as an interpolation shows it. A boolean has no text unless <#setting boolean_format> gives
+// it one: FreeMarker's rule, which finds conditions that were meant to be tested. A document shows as its
+// identifier, or as its own toString says.
 func (r *run) text(at pos, v any) (string, error) {
 	switch v := v.(type) {
 	case nothing:
@@ -161,6 +167,8 @@ func (r *run) truth(x expression) (bool, error) {
 	return b, nil
 }
 
+// float is a number as float64; integers beyond 2^53 lose digits, so arithmetic prefers int64 where both
+// sides are.
 func float(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -189,6 +197,7 @@ func (x *unary) eval(r *run) (any, error) {
 	return v, nil
 }
 
+// eval evaluates the right side of && and || only if the left one does not decide.
 func (x *binary) eval(r *run) (any, error) {
 	if x.op == "&&" || x.op == "||" {
 		b, err := r.truth(x.left)
@@ -294,6 +303,8 @@ func items(v any) ([]any, bool) {
 	return nil, false
 }
 
+// arithmetic computes with numbers only. An infinite result or NaN is an error and never a value, so that no
+// other code has to expect one.
 func arithmetic(at pos, op string, left, right any) (any, error) {
 	a, ok := float(left)
 	b, ok2 := float(right)
@@ -328,7 +339,8 @@ func arithmetic(at pos, op string, left, right any) (any, error) {
 	return number(f, left, right, op), nil
 }
 
-// number is a whole number as such, exactly if both sides are and the result is not too large.
+// number is a whole number as such, exactly if both sides are and the result is not too large. Results that
+// are not integers are rounded to 15 significant digits, which is what float64 represents exactly in decimal.
 func number(f float64, left, right any, op string) any {
 	a, whole1 := left.(int64)
 	b, whole2 := right.(int64)
@@ -360,7 +372,8 @@ func number(f float64, left, right any, op string) any {
 	return f
 }
 
-// compare orders numbers, and moments of a kind.
+// compare orders numbers, and moments. Texts have no order here, as in FreeMarker, where < of texts is an
+// error; sorting has one of its own (sortOrder).
 func compare(at pos, left, right any) (int, error) {
 	if a, ok := left.(int64); ok {
 		if b, ok := right.(int64); ok {
@@ -380,6 +393,8 @@ func compare(at pos, left, right any) (int, error) {
 	return 0, at.fail("%s and %s cannot be ordered", what(left), what(right))
 }
 
+// equal compares values of the same kind. Comparing values of different kinds is an error instead of false,
+// as in FreeMarker: such a condition is always a mistake.
 func (r *run) equal(at pos, left, right any) (bool, error) {
 	if _, ok := left.(nothing); ok {
 		left = ""
