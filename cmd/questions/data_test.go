@@ -48,7 +48,7 @@ types:
   Photo:
     parent: File
     schemas: [photo]
-    indexes: [[photo:tags, photo:taken desc]]
+    indexes: [[photo:tags, photo:taken desc], [dc:title], [ecm:parentId, dc:title]]
   Contract: {parent: File, schemas: [contract]}
   WikiPage: {parent: Note, schemas: [wiki]}
 `

@@ -209,7 +209,7 @@ const (
 // BenchmarkQuestions asks each question in repositories of CATENA_QUESTIONS documents (1000,10000), as the administrator and
 // as the users in turn, on catena and on SQLite in turn, and tells the medians, their ratio, and the exponent by which each
 // grows. The table at the end has one line for each question and asker; marks are * for slower than the limits and ! for a
-// query that was refused.
+// query that was refused. With CATENA_EXPLAIN=1 it also prints how catena finds each answer.
 //
 //	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
 func BenchmarkQuestions(b *testing.B) {
@@ -274,6 +274,9 @@ func measure(b *testing.B, out *tabwriter.Writer, q *question, worlds []*world, 
 		if refused != nil {
 			mark = "!"
 			b.Errorf("%s, %d documents: %v", q.name, w.n, refused)
+		}
+		if os.Getenv("CATENA_EXPLAIN") != "" {
+			fmt.Fprintf(os.Stderr, "%s, %d documents, %.0f µs:\n%s\n", q.name, w.n, m[0], w.explain(b, q, q.args(w, 0)))
 		}
 		b.ReportMetric(m[0], fmt.Sprintf("p50-µs/%d", w.n))
 		b.ReportMetric(m[0]/m[1], fmt.Sprintf("of-SQLite/%d", w.n))

@@ -178,6 +178,19 @@ type result struct {
 // total is up to where results are counted.
 const total = 1000
 
+// explain returns how catena finds the answer for the administrator.
+func (w *world) explain(tb testing.TB, q *question, args []any) (plan string) {
+	o := search.Options{PageOptions: storage.PageOptions{Limit: q.size(), Offset: q.offset, CountLimit: -1}, Args: args}
+	if q.total {
+		o.CountLimit = total
+	}
+	check(tb, w.repo.View(context.Background(), w.asker(-1).principal, func(tx *storage.Tx) (err error) {
+		plan, err = search.Explain(tx, q.query, o)
+		return err
+	}))
+	return plan
+}
+
 // ask answers a question, and reads what a list shows of each document.
 func (w *world) ask(q *question, args []any, as asker) (r result, err error) {
 	o := search.Options{PageOptions: storage.PageOptions{Limit: q.size(), Offset: q.offset, CountLimit: -1}, Args: args}

@@ -337,10 +337,26 @@ func (t planner) bestCompound(p *plan, all []*accessPath) (best *accessPath) {
 			most, best = score, a
 		}
 	}
-	if best != nil && best.fixed == 0 && len(best.filters) == 0 && !t.scan(p, best).covers() {
+	if best != nil && best.fixed == 0 && len(best.filters) == 0 && !t.narrower(best.index) && !t.scan(p, best).covers() {
 		return nil // as good as the index of the field alone, and larger
 	}
 	return best
+}
+
+// narrower reports whether the index of the first column alone also has rows of documents that this one leaves out: an order
+// by dc:title passes the titles of all types, but an index of the type Photo has those of photos only.
+func (t planner) narrower(x *compound) bool {
+	f := x.columns[0]
+	if f.Prop == nil {
+		return true
+	}
+	of := t.schemaOf[f.Prop]
+	if x.Schema != nil {
+		return x.Schema != of
+	}
+	return slices.ContainsFunc(t.Repo().Types().Types(), func(typ *schema.Type) bool {
+		return slices.Contains(typ.Schemas, of) && !x.Types[typ.Name]
+	})
 }
 
 // compoundRow makes the key of the row of a sort key in a range with a base, or what rows with the same leading values

@@ -163,8 +163,8 @@ func (w *execution) advice(refused bool) string {
 	return fmt.Sprintf("declare on type %s: indexes: [%s]", p.q.From[0].Text, index)
 }
 
-// adviceColumns returns the columns of the index that fits the query: the fields with conditions of equality, those of
-// ORDER BY, one with a range if there is no order; and the other fields that conditions name.
+// adviceColumns returns the columns of the index that fits the query: the folder, the fields with conditions of equality, those
+// of ORDER BY, one with a range if there is no order; and the other fields that conditions name.
 func (p *plan) adviceColumns() (columns, include []string) {
 	var have []*query.Field
 	add := func(f *query.Field, desc string) {
@@ -173,6 +173,9 @@ func (p *plan) adviceColumns() (columns, include []string) {
 		}
 	}
 	many := false
+	if p.parent != nil {
+		columns = append(columns, "ecm:parentId") // the condition is not among the expressions
+	}
 	for _, e := range p.exprs {
 		if x, ok := e.(*query.Predicate); ok && !x.Not && (x.Op == query.Eq || x.Op == query.In && !x.Field.Many) && (!x.Field.Many || !many) {
 			many = many || x.Field.Many
