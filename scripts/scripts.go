@@ -60,7 +60,9 @@ type Options struct {
 	Log    *slog.Logger // nil: slog.Default
 }
 
-// Runner runs scripts and keeps what they share: the worker processes.
+// Runner runs scripts and keeps what they share: the worker processes. It is safe for concurrent use. Runs
+// wait for one of limits.Workers places in slots before they take a process from the pool, except those that
+// another run called: they have their caller's place, or callers could block each other for ever.
 type Runner struct {
 	kinds   sync.Once
 	library *library.Kind

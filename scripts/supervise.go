@@ -19,11 +19,14 @@ const grace = 200 * time.Millisecond
 const (
 	eagerDocument = 8 << 10
 	eagerFrame    = 1 << 20
-	maxHandles    = 200_000
+	// maxHandles bounds the documents and files that one run knows. The server keeps each until the run ends,
+	// since the script may come back to any of them.
+	maxHandles = 200_000
 )
 
-// supervisor is the server's side of one run in a worker. It trusts nothing that comes
-// from there: what may be called, and with what, is checked here.
+// supervisor is the server's side of one run in a worker. It trusts nothing that comes from there: what may
+// be called, and with what, is checked here. It lives in the goroutine of the caller, whose transaction the
+// calls of the script share, and needs no locks.
 type supervisor struct {
 	p        *process
 	host     host
@@ -68,7 +71,8 @@ func lineOf(err error) int {
 	return 0
 }
 
-// run is the whole conversation. clean: the worker may serve again.
+// run is the whole conversation. clean: the worker may serve again. Any error of the conversation itself ends
+// the process: what the worker believes is no longer known.
 func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (out any, clean bool, err error) {
 	// A frame holds at most one value of the permitted size, in an encoding that can be longer than the
 	// value.
@@ -116,7 +120,9 @@ func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (ou
 	}
 }
 
-// broken turns the end of the conversation into an error with the last known line.
+// broken turns the end of the conversation into an error with the last known line. Cases come in the order of
+// certainty: a failure that the server recorded itself, the end of the call, the time, and only then what the
+// death of the process suggests.
 func (s *supervisor) broken(ctx context.Context, err error) error {
 	var known *fault.Error
 	var final finalError
@@ -175,7 +181,8 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	return w.send(s.p.out)
 }
 
-// call runs an operation for the worker, then those that it has announced.
+// call runs an operation for the worker, then those that it has announced. A failed change of a document is
+// the result of the call, which then is not made.
 func (s *supervisor) call(r *reader) error {
 	// Changes that the script made to documents come first: the operation has to see them.
 	err := s.changes(r)
@@ -205,7 +212,7 @@ func (s *supervisor) call(r *reader) error {
 	return s.lookAhead(next)
 }
 
-// name reads the name of an operation.
+// name reads the name of an operation. Names that the set knows are not copied from the frame.
 func (s *supervisor) name(r *reader) string {
 	b := r.bytes()
 	if s.names != nil {
@@ -216,6 +223,8 @@ func (s *supervisor) name(r *reader) string {
 	return string(b)
 }
 
+// count bounds the calls of one run (Limits.Calls), whatever they do: each costs the server far more than it
+// costs the script.
 func (s *supervisor) count() error {
 	if s.calls++; s.calls > s.limits.Calls {
 		return breach(fault.CodeScriptCalls, "script: more than %d calls", s.limits.Calls)
@@ -410,7 +419,8 @@ func (s *supervisor) log(r *reader) error {
 	return nil
 }
 
-// done reads how the run ended.
+// done reads how the run ended. A worker may serve again only if it said so and the run ended normally; see
+// clean in run.
 func (s *supervisor) done(r *reader) (any, bool, error) {
 	refused := s.changes(r)
 	retire := r.bool()

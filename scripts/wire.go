@@ -43,11 +43,14 @@ const (
 	tagAbsent
 )
 
+// maxFrame bounds a frame in bytes, in both directions. What one run may send is less: four times
+// Limits.Output and 1 MiB.
 const maxFrame = 64 << 20
 
 var errWire = fault.Internal.Errorf("script worker: malformed message").WithCode(fault.CodeScriptCrash)
 
-// writer builds one frame.
+// writer builds one frame in a buffer that is used again for the next; one of more than 1 MiB is given back
+// after it was sent.
 type writer struct {
 	b       []byte
 	handles interface{ write(w *writer, v any) error }
@@ -130,7 +133,8 @@ func (w *writer) items(tag byte, items []any, depth int) error {
 
 func (w *writer) value(v any) error { return w.nested(v, 0) }
 
-// nested writes a value with a tag for its type. Documents and files stay in the server and are written as handles.
+// nested writes a value with a tag for its type. Documents and files stay in the server and are written as
+// handles. The depth is bounded, which also ends a value that contains itself.
 func (w *writer) nested(v any, depth int) error {
 	if depth > maxDepth+2 {
 		return breach(fault.CodeScriptOutput, "script: a value nested more than %d deep", maxDepth)
@@ -231,7 +235,8 @@ func (r *reader) int() int64 {
 	return n
 }
 
-// count reads a number of things, each of at least one byte.
+// count reads a number of things, each of at least one byte. A number that is larger than what is left of the
+// frame is a mistake: nothing is allocated for it.
 func (r *reader) count() int {
 	n := r.uint()
 	if n > uint64(len(r.b)) {
@@ -389,7 +394,8 @@ func (r *reader) skip() {
 	}
 }
 
-// frames reads whole frames from a stream into one buffer.
+// frames reads whole frames from a stream into one buffer. A frame that was returned is overwritten by the
+// next one.
 type frames struct {
 	in         io.Reader
 	buf        []byte
@@ -418,7 +424,8 @@ func (f *frames) next() ([]byte, error) {
 // buffered reports whether there is more than has been read.
 func (f *frames) buffered() bool { return f.end > f.start }
 
-// fill makes sure that n bytes are buffered.
+// fill makes sure that n bytes are buffered, reading as much as there is room for: several frames that the
+// other side sent together take one system call.
 func (f *frames) fill(n int) error {
 	if f.start == f.end {
 		f.start, f.end = 0, 0

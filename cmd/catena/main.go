@@ -1,6 +1,15 @@
-// Command catena is the content automation server and its tools in one binary. This
-// package holds flags and wiring only: it is the one place that knows every other
-// package, opens the store, puts the tables of operations together and starts a server.
+// Command catena is the content automation server and its tools in one binary. This package holds flags and
+// wiring only: it is the one place that knows every other package, opens the store, puts the tables of
+// operations together and starts a server.
+//
+// Read main.go for the commands, open.go for what a data directory consists of and the order in which its
+// parts start, and serve.go for the server. Most other files are one command each. A command that changes
+// documents calls operations through a client (client.go): over HTTP if --server names a server, and
+// otherwise through the same handler in this process, with the data directory opened for it. Commands that
+// maintain data (backup, restore, copy, verify, compact) work on the store itself.
+//
+// The program also starts itself as a worker: scripts and PDF files are processed in processes that can be
+// killed (workerVerb). What runs before that is looked for must stay cheap.
 package main
 
 import (
@@ -51,7 +60,9 @@ func workerMain(args []string) int {
 	return scripts.WorkerMain(os.Stdin, os.Stdout)
 }
 
-// run carries out one command line and returns the exit code.
+// run carries out one command line and returns the exit code. Tests call it in place of the process: commands
+// use the streams that are given, and return errors instead of ending the process. The access log "-" is the
+// one thing that goes to the standard output of the process itself.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	g := &global{}
 	root := newRoot(g)
@@ -162,7 +173,8 @@ func newRoot(g *global) *cobra.Command {
 	return root
 }
 
-// strict makes every wrong use of a command an error of usage that says how it is used.
+// strict makes every wrong use of a command an error of usage that says how it is used. The library by itself
+// would print help and exit with 0 for a subcommand that does not exist.
 func strict(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		strict(c)

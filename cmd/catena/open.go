@@ -119,6 +119,8 @@ func (g *global) files(ctx context.Context) (*app, error) {
 	return g.openFiles(ctx, openOptions{})
 }
 
+// If it fails, nothing stays open, and a store that this call created is removed again, so that the next
+// start is still the first one, which sets the password of Administrator.
 func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 	log, err := g.logger()
 	if err != nil {
@@ -225,7 +227,8 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	return a.arm(ctx, o, self)
 }
 
-// arm makes the engine with everything that runs on it.
+// arm makes the engine with everything that runs on it. The engine exists before anything is deployed, and
+// everything is deployed before the first request is answered.
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.chains.Workflows = func(name string) (uses []chains.Use) {
@@ -272,7 +275,8 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	return nil
 }
 
-// operations are those of the program, as they are configured.
+// operations are those of the program, as they are configured: the families of ops, and decks. What is
+// deployed at run time (chains, scripts) joins the set later.
 func (a *app) operations(driveTests bool) [][]engine.Op {
 	return append(ops.All(ops.Config{
 		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
@@ -324,6 +328,8 @@ func (a *app) handler(c rest.Config) *rest.Handler {
 	return server.New(c)
 }
 
+// close ends everything in the opposite order of its start: first what runs calls, then what calls write to,
+// and the store last. All parts are closed even if one fails.
 func (a *app) close() error {
 	var errs []error
 	if a.renderer.Browser != nil {
@@ -357,8 +363,9 @@ func (g *global) made() error {
 	return nil
 }
 
-// local opens the data directory and returns a client of its REST interface, acting as
-// Administrator: anyone who can read the directory needs no password.
+// local opens the data directory and returns a client of its REST interface, acting as Administrator: anyone
+// who can read the directory needs no password. The returned function closes it. A directory that a server
+// has open cannot be opened; the error of the store says so.
 func (g *global) local(ctx context.Context) (*client, func(), error) {
 	if err := g.made(); err != nil {
 		return nil, nil, err

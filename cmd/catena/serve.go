@@ -119,7 +119,7 @@ func serveCmd(g *global) *cobra.Command {
 	return cmd
 }
 
-// check tells what is wrong with the settings beyond their form.
+// check tells what is wrong with the settings beyond their form. It runs before the data directory is opened.
 func (s *serve) check() error {
 	var all []error
 	if _, err := openDepot(s.backups.folder); err != nil {

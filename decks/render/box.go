@@ -65,12 +65,16 @@ type pendingBox struct {
 // The bounds hold for one slide. What exceeds them is left out, as a slide that needs more shows nothing
 // readable.
 const (
+	// maxShrinking, maxDepth and maxWork: levels of boxes whose width depends on their content, levels of
+	// elements, and boxes laid out per slide. Each level of shrinking lays out its content twice, so four
+	// levels cost up to 16 times the work of one.
 	maxShrinking = 4
 	maxDepth     = 200
 	maxWork      = 100_000
 )
 
-// edges are the widths around a box's content.
+// edges are the widths around a box's content: padding and border. Percentages are of the width on all four
+// sides, as in CSS.
 func (s *style) edges(width float64) (top, right, bottom, left float64) {
 	var v [4]float64
 	for i := range v {
@@ -199,7 +203,8 @@ func (b *box) shift(x, y float64) {
 	}
 }
 
-// float places the absolutely positioned boxes of which b is the containing block.
+// float places the absolutely positioned boxes of which b is the containing block, once the size of b is
+// known. Their own boxes are laid out here, so the same limits apply to them.
 func (l *layout) float(b *box, f *floats) {
 	bt, br, bb, bl := 0.0, 0.0, 0.0, 0.0
 	for i, p := range []*float64{&bt, &br, &bb, &bl} {

@@ -19,8 +19,8 @@ import (
 	"catena/storage/fault"
 )
 
-// Card draws what stands for a slide where nothing can draw the slide itself: its first
-// words and the deck's title in the deck's colours.
+// Card draws what stands for a slide where nothing can draw the slide itself: its first words and the deck's
+// title in the deck's colours. Text that would not be legible on the background is drawn in black or white.
 func Card(ctx context.Context, d *Deck, number int) (*Still, error) {
 	_, slides, err := parse(ctx, d)
 	if err != nil {
@@ -62,6 +62,8 @@ func Card(ctx context.Context, d *Deck, number int) (*Still, error) {
 	return &Still{b.Bytes(), "image/png"}, nil
 }
 
+// cardHeight is the height in the proportions of the deck, between a quarter and twice the width, so that an
+// extreme size of a slide does not make a picture of gigabytes.
 func cardHeight(d *Deck) int {
 	h := stillWidth * 3 / 4
 	if d.Width > 0 && d.Height > 0 {
@@ -152,7 +154,8 @@ func cardFace(name string, size float64) (font.Face, error) {
 	return opentype.NewFace(f, &opentype.FaceOptions{Size: size, DPI: 72})
 }
 
-// wrapped breaks text into lines, of which the last may end early.
+// wrapped breaks text into at most most lines that fit into room. What is left out, and a word that is wider
+// than a line, ends in an ellipsis.
 func wrapped(text string, face font.Face, room fixed.Int26_6, most int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -85,7 +85,9 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 	return finish(data, d, version, len(slides))
 }
 
-// attempt has a browser make something, another one if that breaks, and says which it was.
+// attempt has a browser make something, another one if that breaks, and says which it was. At most
+// browserTabs files are made at a time; others wait for their turn, within their own time. Only a crash or a
+// hang is tried again: time that is up, and a browser that does not start, will not get better.
 func (c *Chromium) attempt(ctx context.Context, work func(*process) ([]byte, error)) (data []byte, version string, err error) {
 	c.once.Do(func() { c.slots = make(chan struct{}, browserTabs) })
 	select {
@@ -122,7 +124,8 @@ func (c *Chromium) try(ctx context.Context, work func(*process) ([]byte, error))
 	return data, b.version, err
 }
 
-// acquire returns the browser, started if need be.
+// acquire returns the browser, started if need be. The lock is held while it starts, so that callers that
+// come at the same time wait for one browser instead of starting several.
 func (c *Chromium) acquire(ctx context.Context) (*process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +148,8 @@ func (c *Chromium) acquire(ctx context.Context) (*process, error) {
 	return b, nil
 }
 
-// release gives a browser back; one that broke is not used again.
+// release gives a browser back; one that broke is not used again. It is closed after browserIdle without use,
+// unless it has made other files meanwhile.
 func (c *Chromium) release(b *process, broken bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +261,9 @@ func (b *process) use(ctx context.Context, p *webPage, work func(tab context.Con
 	return work(t.ctx)
 }
 
-// watch asks the browser whether it still is there, and gives it up if it does not answer.
+// watch asks the browser whether it still is there, and gives it up if it does not answer. A page can keep a
+// browser busy in a way that the protocol does not report; without the watch, such a file would take all of
+// its time before anybody noticed.
 func (b *process) watch(tab context.Context, broken context.CancelCauseFunc) {
 	t := time.NewTicker(b.pause)
 	defer t.Stop()

@@ -27,7 +27,9 @@ func confine(cmd *exec.Cmd) {
 	}
 }
 
+// killGroup ends a browser with all of its processes: renderers, the zygote and the GPU process stay in the
+// group that confine made.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// gone reports whether a process has ended.
+// gone reports whether a process has ended. A process of another user counts as running (EPERM).
 func gone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH } //nolint:errorlint // Kill returns it bare

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// sheet is the rules of style sheets, found by what their last part asks for.
+// sheet is the rules of style sheets, found by what their last part asks for: an element is only compared
+// with rules whose last class, id or tag it has, which for a large sheet is a small part of them.
 type sheet struct {
 	byKey map[string][]*rule // ".class", "#id", "tag", "*"
 	count int
@@ -27,6 +28,8 @@ type declaration struct {
 }
 
 const (
+	// maxRules and maxNested bound what style sheets of a deck may cost: the rules together, and the levels
+	// of @media and of var() within each other.
 	maxRules  = 5000
 	maxNested = 8
 )
@@ -76,13 +79,15 @@ func (s *sheet) add(css string, depth int) {
 	}
 }
 
-// printed reports whether a media query holds for paper.
+// printed reports whether a media query holds for paper. Queries that compare sizes are not evaluated and do
+// not hold.
 func printed(query string) bool {
 	q := strings.ToLower(query)
 	return !strings.Contains(q, "screen") && !strings.ContainsAny(q, "(") || strings.Contains(q, "print")
 }
 
-// block returns what stands before the closing brace, and what follows it.
+// block returns what stands before the closing brace, and what follows it; an open block ends with the text.
+// Quotes are not looked at: a brace within them counts.
 func block(css string) (body, rest string) {
 	depth := 1
 	for i := range len(css) {
@@ -121,7 +126,8 @@ func (s *sheet) rules(selectors, body string) {
 	}
 }
 
-// keyOf returns a class, id or tag that everything the selector matches has.
+// keyOf returns a class, id or tag that everything the selector matches has, or "*" if none can be read off
+// with certainty. A wrong key would hide a rule; "*" only costs time.
 func keyOf(selector string) string {
 	if i := strings.LastIndexAny(selector, " >+~"); i >= 0 && !strings.ContainsAny(selector, "[(") {
 		selector = selector[i+1:]
@@ -141,7 +147,8 @@ func keyOf(selector string) string {
 	return strings.ToLower(selector)
 }
 
-// declarations reads what stands between braces or in a style attribute.
+// declarations reads what stands between braces or in a style attribute. What is not a declaration is left
+// out, as browsers do.
 func declarations(css string) []declaration {
 	var out []declaration
 	for _, d := range outside(css, ';') {
@@ -184,7 +191,8 @@ func outside(s string, sep byte) []string {
 	return append(out, s[start:])
 }
 
-// match returns the declarations for an element, the strongest last.
+// match returns the declarations for an element, the strongest last: by specificity, then by order; the style
+// attribute above all rules, and !important above the style attribute.
 func (s *sheet) match(n *html.Node) []declaration {
 	var found []*rule
 	try := func(key string) {

@@ -84,7 +84,8 @@ func (f *flowing) child(n *html.Node) {
 	}
 }
 
-// block puts a block below what is there.
+// block puts a block below what is there. Margins of neighbours collapse: the larger one counts, and negative
+// ones are added.
 func (f *flowing) block(n *html.Node, s *style) {
 	c := f.element(n, s, containing{width: f.in.width, height: f.in.height, floats: f.in.floats})
 	top, bottom := s.margin[0].of(f.in.width, 0), s.margin[2].of(f.in.width, 0)
@@ -155,6 +156,7 @@ func markerOf(bullet string, li *html.Node, count int) string {
 	return "•"
 }
 
+// roman writes a number in Roman numerals, of at most 20 letters; numbers below 1 have none.
 func roman(n int) string {
 	var b strings.Builder
 	for i, v := range [...]int{1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1} {
@@ -165,7 +167,8 @@ func roman(n int) string {
 	return b.String()
 }
 
-// flush puts the collected text into lines.
+// flush puts the collected text into lines. It is called before each block and at the end, so that text
+// between blocks becomes lines of its own.
 func (f *flowing) flush() {
 	items := f.items
 	f.items = nil

@@ -16,7 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// process is one browser.
+// process is one browser with a folder and a process group of its own. Several files may be made in it at the
+// same time, each in a tab (tab.go); the renderer counts them in users.
 type process struct {
 	ctx     context.Context //nolint:containedctx // the browser lives as long as it
 	cancel  context.CancelFunc
@@ -60,7 +61,8 @@ const folderPrefix = "catena-browser-"
 
 var removeStale sync.Once
 
-// removeFolders removes what processes have left that were killed.
+// removeFolders removes what processes have left that were killed. Folders of processes that still run are
+// kept, also those of other users, which another server may have started.
 func removeFolders() {
 	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*")) // the pattern is ours
 	for _, folder := range folders {
@@ -71,8 +73,9 @@ func removeFolders() {
 	}
 }
 
-// startBrowser starts a browser with a fresh folder of its own. The administrator's own
-// process is no place for a browser: it runs as nobody then, with its sandbox.
+// startBrowser starts a browser with a fresh folder of its own and waits, at most browserStart, until it
+// answers. A root user's browser runs as nobody, since Chromium refuses to run as root with its sandbox.
+// After a failure the process is ended in the background: it may not have been started yet.
 func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	b := &process{pause: c.pause, silence: c.silence}
 	if b.pause == 0 {
@@ -135,7 +138,7 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 
 func (b *process) alive() bool { return b.ctx.Err() == nil }
 
-// retire has a browser end once nobody uses it.
+// retire has a browser end once nobody uses it. The caller holds the renderer's lock.
 func (b *process) retire() {
 	b.retired = true
 	if b.users == 0 {

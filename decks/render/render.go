@@ -37,6 +37,7 @@ type Renderer interface {
 }
 
 const (
+	// maxPages and maxFile (bytes) bound one PDF. Fragments on pages of their own multiply the slides.
 	maxPages = 5000
 	maxFile  = 256 << 20
 )
@@ -45,7 +46,8 @@ func tooLarge(format string, args ...any) error {
 	return fault.Limit.Errorf(format, args...).WithCode(fault.CodeTooLarge)
 }
 
-// timeout names an error that only says that time is up.
+// timeout names an error that only says that time is up; other errors, and a canceled call, stay what they
+// are.
 func timeout(ctx context.Context, err error) error {
 	if ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
 		return fault.Unavailable.Errorf("rendering: took too long").WithCode(fault.CodeRenderTimeout)
@@ -58,7 +60,8 @@ func (d *Deck) size(margin float64) (w, h float64) {
 	return math.Floor(float64(d.Width) * (1 + margin)), math.Floor(float64(d.Height) * (1 + margin))
 }
 
-// Name is a file name made of the deck's title.
+// Name is a file name made of the deck's title: at most 100 characters, without characters that file systems
+// refuse or that reverse the direction of text, which could disguise the extension.
 func (d *Deck) Name(extension string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// style is how an element looks, everything in pixels.
+// style is how an element looks, everything in pixels. Sides are in the order of CSS: top, right, bottom,
+// left.
 type style struct {
 	display, position         string
 	fontSize, lineHeight      float64 // a line's height as a part of the font's size
@@ -67,7 +68,8 @@ func (c *computing) root() *style {
 	}
 }
 
-// of computes the style of an element within another.
+// of computes the style of an element within another: inherited values first, then custom properties, then
+// the size of the font, which lengths in em depend on, and then everything else in the order of strength.
 func (c *computing) of(n *html.Node, parent *style) *style {
 	s := &style{
 		display: "inline", opacity: 1, fontSize: parent.fontSize, lineHeight: parent.lineHeight, family: parent.family,
@@ -109,7 +111,9 @@ func cloneVars(from map[string]string) map[string]string {
 	return out
 }
 
-// expand replaces var(--name, fallback).
+// expand replaces var(--name, fallback). Values may refer to each other and grow exponentially, so both the
+// number of replacements (maxNested) and the length of the result (10,000 bytes) are bounded; a value that
+// exceeds it is empty.
 func (c *computing) expand(value string, vars map[string]string, depth int) string {
 	for depth < maxNested {
 		i := strings.Index(value, "var(")

@@ -40,7 +40,8 @@ func (l length) isGiven() bool { return l.unit == pixels || l.unit == percent }
 // units are the sizes of units in pixels.
 var units = map[string]float64{"px": 1, "pt": 4.0 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
 
-// lengthOf reads a size for an element of a font size.
+// lengthOf reads a size for an element of a font size. A length that cannot be read, or beyond a million, is
+// unset: the property then has no effect, as in a browser.
 func (c *computing) lengthOf(s string, fontSize float64) length {
 	s = strings.ToLower(strings.TrimSpace(s))
 	switch s {
@@ -127,7 +128,8 @@ func colorOf(s string) (rgba, bool) {
 	return rgba{}, false
 }
 
-// mixedColor reads a colour thinned by transparent: "in srgb, #123 7%, transparent".
+// mixedColor reads a colour thinned by transparent, "in srgb, #123 7%, transparent", which is the only form
+// of color-mix that is known here.
 func mixedColor(args string) (rgba, bool) {
 	parts := outside(strings.TrimSuffix(args, ")"), ',')
 	if len(parts) != 3 || strings.TrimSpace(parts[2]) != "transparent" {
@@ -162,6 +164,7 @@ func hexColor(hex string) (rgba, bool) {
 	return rgba{uint8(n >> 24), uint8(n >> 16), uint8(n >> 8), float64(n&255) / 255}, true
 }
 
+// functionColor reads rgb() and hsl(), with commas or spaces, with or without alpha.
 func functionColor(name, args string) (rgba, bool) {
 	parts := strings.FieldsFunc(args, func(r rune) bool { return r == ',' || r == ' ' || r == '/' })
 	if len(parts) < 3 {

@@ -14,7 +14,7 @@
 // time counts steps before it is done (step), so that a template cannot run for long, and everything that
 // makes text is bounded (grown). A template is written by anyone who may write templates but is rendered with
 // the rights of the caller: it sees views that only read, and there is no way from a value to the methods of
-// a Go type. Whoever adds a node or a built-in has to keep both: count in proportion to the work, before
+// a Go type. A new node or built-in has to keep both: count in proportion to the work, before
 // allocating, and take and return only values that this package knows.
 //
 // Values are nil, bool, int64, float64, string, time, []any, hash, view, markup and functions. Nil is

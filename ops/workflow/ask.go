@@ -12,7 +12,8 @@ import (
 	"catena/storage/limit"
 )
 
-// ask makes the tasks of a node.
+// ask makes the tasks of a node. The order matters: actors are permitted to read the workflow before their
+// tasks exist (Show), and to read its documents after (Grant), when the node lists who has a task.
 func (h *host) ask(n *workflow.Node) error {
 	var names []string
 	for _, a := range n.Task.Assignees {
@@ -75,7 +76,8 @@ func (h *host) value(n *workflow.Node, text string) (any, error) {
 	return h.eval(n, text)
 }
 
-// actors are those of names who are there; none at all is an error.
+// actors are those of names who exist; none at all is an error, since a task that nobody has would never end.
+// Their number is bounded by workflow.Limits.
 func (h *host) actors(names []string) ([]string, error) {
 	actors, err := workflow.Actors(h.unlimited(), names)
 	most := limit.Of[workflow.Limits](h.Tx.Repo().Bounds()).Actors
@@ -127,7 +129,8 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	return err
 }
 
-// about is what events say of the workflow and the task.
+// about is what events say of the workflow and the task. The keys are those of the platform; listeners and
+// the audit depend on them.
 func (h *host) about(t *workflow.Task) map[string]any {
 	extra := map[string]any{}
 	if i := h.instance; i != nil {

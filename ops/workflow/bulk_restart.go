@@ -57,7 +57,8 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, nil
 }
 
-// restart puts a new instance in place of one.
+// restart puts a new instance in place of one. It runs in a nested transaction, so a failure leaves the old
+// instance as it was.
 func (p bulkRestartParams) restart(e *env, m *workflow.Model, d *storage.Doc) error {
 	old, err := workflow.OpenInstance(e.models, d)
 	if err != nil || p.Node != "" && old.Node(p.Node).State != workflow.Suspended {

@@ -75,7 +75,9 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	return d, nil
 }
 
-// chains are the variables of a task that say what runs when it is ended, which the caller has to be allowed to run.
+// chains are the variables of a task that say what runs when it is ended, which the caller has to be allowed
+// to run: otherwise a task would be a way to run anything with the permissions of somebody else. What a chain
+// of the server creates (fromStored) may also name operations that only chains may call.
 func (e *env) chains(accept, reject string) (map[string]string, error) {
 	out := map[string]string{}
 	for key, name := range map[string]string{acceptChain: accept, rejectChain: reject} {
@@ -110,8 +112,9 @@ func listed(v any) (out []string) {
 	return out
 }
 
-// answered runs what the maker of a task wanted to happen once it is ended. If that fails a route could not go on, so
-// that its task is not ended then.
+// answered runs what the creator of a task wanted to happen once it is ended, as the creator. If it fails, a
+// task outside of a workflow is ended all the same and the failure is logged; a route could not go on, so its
+// task stays open and the call fails.
 func (e *env) answered(t *workflow.Task, accepted bool) error {
 	name := t.Variable(acceptChain)
 	if !accepted {

@@ -49,7 +49,8 @@ type ending struct {
 	node, workflow  map[string]any // values of variables
 }
 
-// end ends a task and continues its workflow.
+// end ends a task and continues its workflow, unless other tasks of the node are still open and the node
+// waits for them. Permissions and the state of the task are checked before anything is written.
 func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := t.MayEnd(e.As); err != nil {
 		return nil, err
@@ -92,7 +93,8 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	return t, nil
 }
 
-// record stores how a task was ended: in the variables of its workflow, in the task, and in the state of its node.
+// record stores how a task was ended: in the variables of its workflow, in the task, and in the state of its
+// node. Variables come first, since they are what may be refused.
 func (e *env) record(tx *storage.Tx, t *workflow.Task, end ending) error {
 	i, n := t.Instance, t.Node
 	said, _ := end.node["comment"].(string)

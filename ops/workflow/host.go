@@ -21,8 +21,9 @@ const (
 	walking      = "workflowWalking"    // id of the instance that a walk goes through
 )
 
-// host carries out a walk through the graph of an instance. The document is what counts: it is written before a
-// chain runs, and read after.
+// host carries out a walk through the graph of an instance. The document is what counts: it is written before
+// a chain runs, and read after, because the chain may itself set variables of the workflow or cancel it.
+// Pointers into the instance (a NodeState, Variables) are therefore invalid after chain; ask for them again.
 type host struct {
 	*env
 	instance *workflow.Instance
@@ -42,7 +43,9 @@ func (h *host) start() error {
 	return h.walked(ended, err)
 }
 
-// resume walks on from a node whose tasks are ended. If the documents are gone the workflow is cancelled instead.
+// resume walks on from a node whose tasks are ended. If the documents are gone the workflow is cancelled
+// instead. A chain of the same walk cannot resume it: two walks through one instance would each write their
+// own state of it.
 func (h *host) resume(node string) error {
 	if h.instance.Model == nil {
 		return h.gone()
@@ -71,7 +74,7 @@ func (h *host) most() int { return limit.Of[workflow.Limits](h.Tx.Repo().Bounds(
 // errStopped ends a walk whose workflow one of its own chains has cancelled.
 var errStopped = errors.New("workflow: is canceled")
 
-// walked keeps what a walk has done.
+// walked saves what a walk has done, and ends the workflow if the walk has reached an end.
 func (h *host) walked(ended bool, err error) error {
 	if errors.Is(err, errStopped) {
 		return nil
@@ -89,7 +92,8 @@ func (h *host) walked(ended bool, err error) error {
 	return h.over("afterWorkflowFinish")
 }
 
-// cancel ends the workflow: its open tasks are cancelled.
+// cancel ends the workflow: its open tasks are cancelled. Tasks and workflows within are canceled before the
+// state of the document changes, since in its final state the instance no longer waits for anything.
 func (h *host) cancel() error {
 	if s := h.instance.Doc.State(); s != workflow.Running && s != workflow.Ready {
 		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s).WithCode(fault.CodeWorkflowState)
@@ -112,7 +116,8 @@ func (h *host) cancel() error {
 	return h.over("workflowCanceled")
 }
 
-// Begin runs the node's first chain and makes its tasks, or starts its workflow.
+// Begin runs the node's first chain and makes its tasks, or starts its workflow. What an earlier visit of the
+// node left is reset, as loops come to a node again.
 func (h *host) Begin(n *workflow.Node) (bool, error) {
 	st := h.Node(n.ID)
 	st.Begun, st.Started, st.Ended, st.Tasks, st.Sub, st.Button = st.Begun+1, h.Now, time.Time{}, nil, "", ""
@@ -145,6 +150,8 @@ func (h *host) Take(n *workflow.Node, t *workflow.Transition) error { return h.c
 // Cancel gives up the open tasks of a node, or its workflow.
 func (h *host) Cancel(n *workflow.Node) error { return h.cancelNode(n.ID) }
 
+// holds evaluates a condition; an empty one holds. Any other result than true or false is an error: text that
+// counts as true would hide a mistake of the model.
 func (h *host) holds(n *workflow.Node, condition string) (bool, error) {
 	if condition == "" {
 		return true, nil
@@ -215,7 +222,8 @@ func instant(t time.Time) any {
 	return t
 }
 
-// chain runs a chain or operation of the model.
+// chain runs a chain or operation of the model, and takes over what it has set in NodeVariables. The instance
+// is saved before and read after (see host).
 func (h *host) chain(n *workflow.Node, name string) error {
 	if name == "" {
 		return nil

@@ -77,7 +77,8 @@ func (p listTasksParams) options(e *env) storage.PageOptions {
 	return o
 }
 
-// namesOf is what a user is called among the actors of tasks, or a group.
+// namesOf is what a user is called among the actors of tasks (the name itself and the user's groups), or a
+// group. A user who does not exist has no tasks, which is no error.
 func (e *env) namesOf(who string) ([]string, error) {
 	if names, err := workflow.Actors(e.unlimited(), []string{who}); err == nil && names[0] != "user:"+who {
 		return names, nil

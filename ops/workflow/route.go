@@ -19,7 +19,9 @@ func (h *host) walkRoute() error {
 	return h.walked(h.instance.Walk(h.unlimited(), h.beginStep))
 }
 
-// beginStep runs the chain of a step, on the documents and with the rights of the initiator.
+// beginStep runs the chain of a step, on the documents and with the rights of the initiator. The chain may
+// end the step itself, may create tasks and leave it running, or may cancel the route, so the route is read
+// again afterwards.
 func (h *host) beginStep(s *workflow.Step) error {
 	tx, i := h.unlimited(), h.instance
 	name := h.models.ChainOf(s.Doc.Type(), tx.Repo().Types())
@@ -61,7 +63,8 @@ func (h *host) beginStep(s *workflow.Step) error {
 	return nil
 }
 
-// step is the step of a route that the context says is meant.
+// step is the step of a route that the context says is meant. The variable may come from the caller: the step
+// is read with the caller's permissions first, and only then as the server.
 func (e *env) step() (*workflow.Step, error) {
 	d, ok := e.Vars[workflow.StepVariable].(*storage.Doc)
 	if !ok {

@@ -75,7 +75,9 @@ func (p routingTaskParams) run(e *env, docs storage.Docs) error {
 	return nil
 }
 
-// give makes the task about one document; nil if the step names no actors.
+// give makes the task about one document; nil if the step names no actors. What a parameter may set of the
+// task is limited: variables that the server interprets, and properties that decide who may end the task, are
+// refused.
 func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*workflow.Task, error) {
 	def := s.Asks(d, h.Now)
 	if len(def.Actors) == 0 {

@@ -47,7 +47,8 @@ func (p setWorkflowVarParams) run(e *env, _ engine.Void) (engine.Void, error) {
 // stored are the entry points of what an administrator has stored on the server.
 const stored = engine.Chain | engine.Listener | engine.Server
 
-// keep sets the variable in the workflow.
+// keep sets the variable in the workflow. What is stored on the server may do so for everybody, since an
+// administrator has written it; a caller's own request needs an administrator.
 func (p setWorkflowVarParams) keep(e *env, id string) error {
 	tx := e.unlimited()
 	d, err := tx.Doc(storage.Ref(id))

@@ -82,7 +82,8 @@ func (e *env) launch(m *workflow.Model, s workflow.Start, start bool) (*workflow
 	return h.instance, err
 }
 
-// typed are variables with the values that JSON text stands for, where a variable is no text.
+// typed are variables with the values that JSON text stands for, where the variable is declared as something
+// else than text. Text that is not JSON is kept: the check of the type, later, names the variable.
 func typed(fields []*schema.Field, variables map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range variables {

@@ -6,7 +6,9 @@ import (
 	"catena/storage/fault"
 )
 
-// goThrough starts the workflow of a node, and reports whether it waits for somebody.
+// goThrough starts the workflow of a node, and reports whether it waits for somebody. A workflow that ends at
+// once, because nothing in it waits, returns its result directly; one that waits continues this one later, in
+// over.
 func (h *host) goThrough(n *workflow.Node) (bool, error) {
 	m, err := h.models.Model(n.Sub.Model.Text)
 	if err != nil {
@@ -38,7 +40,9 @@ func (h *host) returned(n *workflow.Node, sub *workflow.Instance) error {
 	return h.instance.AssignTo(n, sub.Variables)
 }
 
-// over tells that the workflow has ended, and has the one go on that goes through it.
+// over fires the event of the end and continues the workflow around, if it waits for this one. Nothing is
+// done if this one is canceled on behalf of the one around (alone), or if the other sees by itself that it
+// has ended, in goThrough.
 func (h *host) over(event string) error {
 	if err := h.fire(event, nil); err != nil || h.alone || h.instance.Parent == "" {
 		return err

@@ -1,10 +1,21 @@
-// Package workflow holds operations on workflows and tasks: starting, showing, advancing and ending them. The models,
-// the walk through a graph and the documents that keep both are engine/workflow's; this package carries out what a
-// walk asks for: chains, conditions, tasks, events and mail, all in the transaction of the call.
+// Package workflow holds operations on workflows and tasks: starting, showing, advancing and ending them. The
+// models, the walk through a graph and the documents that keep both are engine/workflow's; this package
+// carries out what a walk asks for: chains, conditions, tasks, events and mail, all in the transaction of the
+// call.
 //
-// Several operations exist twice in the platform: for documents, as its user interface calls them, and for ids, as its REST interface does. Here both find the instance or the task and call the same method of
+// Several operations exist twice in the platform: for documents, as its user interface calls them, and for
+// ids, as its REST interface does. Here both find the instance or the task and call the same method of
 // engine/workflow, under the permission of the caller, and continue as the server: the documents of a
 // workflow may only be changed by it.
+//
+// Read end_task.go first: it ends a task, which is what moves most workflows on, and leads through the rest.
+// env.end checks and records, host.resume (host.go) walks through the graph, host.ask (ask.go) assigns the
+// tasks of the node where it stops, and host.over (sub.go) continues the workflow around one that has ended.
+// Routes, the older kind of workflow whose steps are documents, have host.walkRoute (route.go) instead.
+//
+// What a walk does happens completely or not at all: an error of a chain or a condition fails the call, and
+// the task that the caller wanted to end stays open. Only mail is an exception: it is queued, and a group too
+// large for a message does not fail the walk.
 package workflow
 
 import (
@@ -109,7 +120,8 @@ func bind[P, I, O any](ms models, f func(P, *env, I) (O, error)) func(P, *engine
 	return func(p P, c *engine.Ctx, in I) (O, error) { return f(p, &env{c, ms()}, in) }
 }
 
-// server is the server itself, acting for the caller.
+// server is the server itself, acting for the caller: events and the audit name the person, permissions are
+// those of the server.
 func (e *env) server() *storage.Principal {
 	p := *e.Tx.Repo().System()
 	if p.Actor = e.As.Actor; p.Actor == "" {
@@ -118,7 +130,8 @@ func (e *env) server() *storage.Principal {
 	return &p
 }
 
-// unlimited is the transaction with the rights of the server.
+// unlimited is the transaction with the rights of the server. Whoever uses it has to check the permission of
+// the caller before: MayEnd, MayReassign, MayManage, or reading through e.Tx.
 func (e *env) unlimited() *storage.Tx { return e.Tx.As(e.server()) }
 
 // instance finds an instance that the caller may read.
@@ -130,7 +143,8 @@ func (e *env) instance(id string) (*workflow.Instance, error) {
 	return workflow.OpenInstance(e.models, d)
 }
 
-// task finds a task that the caller may read, with the buttons that it offers.
+// task finds a task that the caller may read, with the buttons that it offers. A button whose condition does
+// not hold now is not among them, so it cannot be used by sending its name either.
 func (e *env) task(d *storage.Doc) (*workflow.Task, error) {
 	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
 	if err != nil || t.Doc.State() != workflow.Opened {
