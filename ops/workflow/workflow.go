@@ -130,7 +130,7 @@ func (e *env) server() *storage.Principal {
 	return &p
 }
 
-// unlimited is the transaction with the rights of the server. Whoever uses it has to check the permission of
+// unlimited is the transaction with the rights of the server. Its users have to check the permission of
 // the caller before: MayEnd, MayReassign, MayManage, or reading through e.Tx.
 func (e *env) unlimited() *storage.Tx { return e.Tx.As(e.server()) }
 
