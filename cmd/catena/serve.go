@@ -152,7 +152,8 @@ func (s *serve) options() openOptions {
 
 func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	// The garbage collector learns the memory limit of the container before anything allocates.
-	host.TuneMemory()
+	started := sync.OnceFunc(host.TuneMemory())
+	defer started()
 	a, err := s.open(ctx, g, out)
 	if err != nil {
 		return err
@@ -205,7 +206,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		defer end()
 		fmt.Fprintf(out, "  metrics     http://%s/metrics\n", at)
 	}
-	return s.answer(ctx, a, h, l)
+	return s.answer(ctx, a, h, l, started)
 }
 
 // listen opens the address of the server.
@@ -245,8 +246,8 @@ func (s *serve) networks() (exempt, proxies []netip.Prefix, err error) {
 	return exempt, proxies, err
 }
 
-// answer answers requests until ctx ends, and then those under way.
-func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Listener) (err error) {
+// answer calls started, answers requests until ctx ends, and then those under way.
+func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Listener, started func()) (err error) {
 	manager := host.NewNotifier(os.Getenv)
 	tell := func(state string) {
 		if err := manager.Tell(state); err != nil {
@@ -260,6 +261,7 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 	server := h.Server()
 	failed := make(chan error, 1)
 	go func() { failed <- s.certificate.serve(server, h.Listener(l)) }()
+	started()
 	tell("READY=1")
 	select {
 	case err = <-failed:

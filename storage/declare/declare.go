@@ -64,17 +64,25 @@ func (r *Reader) Files(fn func(root *yaml.Node), layers ...fs.FS) error {
 			if ext := path.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" {
 				continue
 			}
-			r.here = Position{Layer: i, File: e.Name(), Line: 1}
-			data, err := ReadFile(layer, e.Name())
-			switch {
-			case fault.Is(err, fault.Invalid):
-				r.Fail(r.here, "%v", err)
-			case err != nil:
-				return fault.Unavailable.Errorf("declarations: %w", err)
-			default:
-				r.read(data, fn)
+			if err := r.File(i, layer, e.Name(), fn); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// File reads one file of a layer, and calls fn with its content.
+func (r *Reader) File(layer int, files fs.FS, name string, fn func(root *yaml.Node)) error {
+	r.here = Position{Layer: layer, File: name, Line: 1}
+	data, err := ReadFile(files, name)
+	switch {
+	case fault.Is(err, fault.Invalid):
+		r.Fail(r.here, "%v", err)
+	case err != nil:
+		return fault.Unavailable.Errorf("declarations: %w", err)
+	default:
+		r.read(data, fn)
 	}
 	return nil
 }

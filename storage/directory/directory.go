@@ -27,7 +27,13 @@ type Directory struct {
 	Shows    string        // what its entries stand for, kept elsewhere: "users", "groups", or "" for none
 	Indexes  []string      // fields that are found without reading all entries
 
-	entries []Entry
+	read func() contents
+}
+
+// contents is what comes with the declaration of a directory.
+type contents struct {
+	entries []Entry                      // by id
+	texts   map[string]map[string]string // labels by language and id
 }
 
 // Entry is an entry that comes with the declaration.
@@ -45,15 +51,16 @@ func (d *Directory) System() bool { return slices.Contains(d.Types, "system") }
 func (d *Directory) Indexed(field string) bool { return slices.Contains(d.Indexes, field) }
 
 // Entries returns the declared entries by id; they are not to be changed.
-func (d *Directory) Entries() []Entry { return d.entries }
+func (d *Directory) Entries() []Entry { return d.read().entries }
 
 // Entry returns a declared entry.
 func (d *Directory) Entry(id string) (Entry, bool) {
-	i, ok := slices.BinarySearchFunc(d.entries, id, func(e Entry, id string) int { return strings.Compare(e.ID, id) })
+	all := d.Entries()
+	i, ok := slices.BinarySearchFunc(all, id, func(e Entry, id string) int { return strings.Compare(e.ID, id) })
 	if !ok {
 		return Entry{}, false
 	}
-	return d.entries[i], true
+	return all[i], true
 }
 
 // Index is where an entry stands in the declaration; those that users added come after all declared ones.
@@ -61,14 +68,13 @@ func (d *Directory) Index(id string) int {
 	if e, ok := d.Entry(id); ok {
 		return e.index
 	}
-	return len(d.entries)
+	return len(d.Entries())
 }
 
 // Registry holds every declaration. It never changes once loaded.
 type Registry struct {
 	byName map[string]*Directory
 	list   []*Directory
-	texts  map[string]map[string]string // by language and key
 }
 
 // Directory returns the directory called name.
@@ -102,16 +108,34 @@ func (r *Registry) Below(name string) []*Directory {
 	return out
 }
 
+// labels is what the keys of labels begin with. Names of a directory and of an entry follow, with a dot between.
+const labels = "label.directories."
+
 // Text returns what a label key says in a language, English if it says nothing there, or the
 // key itself. The language may be as in Accept-Language: its first one counts.
 func (r *Registry) Text(language, key string) string {
-	if s, ok := r.texts[Language(language)][key]; ok {
-		return s
-	}
-	if s, ok := r.texts[english][key]; ok {
-		return s
+	for _, l := range []string{Language(language), english} {
+		if s, ok := r.text(l, key); ok {
+			return s
+		}
 	}
 	return key
+}
+
+func (r *Registry) text(language, key string) (string, bool) {
+	rest, ok := strings.CutPrefix(key, labels)
+	if !ok {
+		return "", false
+	}
+	for i, c := range rest { // names may have dots
+		if c != '.' || r.byName[rest[:i]] == nil {
+			continue
+		}
+		if s, ok := r.byName[rest[:i]].read().texts[language][rest[i+1:]]; ok {
+			return s, true
+		}
+	}
+	return "", false
 }
 
 const english = "en"

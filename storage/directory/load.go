@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -14,17 +15,20 @@ import (
 	"catena/storage/schema"
 )
 
-//go:embed defaults/*.yaml
+//go:embed defaults/*.yaml defaults/entries/*.yaml
 var defaults embed.FS
 
+// builtIn is the layer of Defaults. The entries of its larger directories have a file each in folder entries.
+type builtIn struct{ fs.FS }
+
 // Defaults returns the declarations that every server starts with.
-func Defaults() fs.FS { return declare.Folder(defaults, "defaults") }
+func Defaults() fs.FS { return builtIn{declare.Folder(defaults, "defaults")} }
 
 // Load reads the *.yaml files of each layer. A later layer adds directories, or replaces
 // those of the same name; within a layer a name stands once. Every mistake is reported, with
 // file and line, in one Invalid error.
 func Load(types *schema.Registry, layers ...fs.FS) (*Registry, error) {
-	l := &loader{types: types, declared: map[string]*declaration{}, texts: map[string]map[string]string{}}
+	l := &loader{types: types, layers: layers, declared: map[string]*declaration{}}
 	err := l.Files(func(root *yaml.Node) {
 		l.Each(root, declare.Keys{"directories": func(n *yaml.Node) { l.Pairs(n, l.directory) }})
 	}, layers...)
@@ -48,8 +52,8 @@ type declaration struct {
 type loader struct {
 	declare.Reader
 	types    *schema.Registry
+	layers   []fs.FS
 	declared map[string]*declaration
-	texts    map[string]map[string]string
 }
 
 // directory reads one declaration; its entries wait until every schema is known.
@@ -75,11 +79,11 @@ func (l *loader) directory(key, n *yaml.Node) {
 
 // resolve turns the declarations into a registry.
 func (l *loader) resolve() *Registry {
-	r := &Registry{byName: map[string]*Directory{}, texts: l.texts}
+	r := &Registry{byName: map[string]*Directory{}}
 	for _, name := range slices.Sorted(maps.Keys(l.declared)) {
 		d := l.declared[name]
 		if l.fields(d) {
-			l.entries(d)
+			l.contents(d)
 		}
 		r.byName[name] = d.Directory
 		r.list = append(r.list, d.Directory)
@@ -132,14 +136,53 @@ func (l *loader) fields(d *declaration) bool {
 	return true
 }
 
-// entries reads the entries of a declaration: an id, then fields by name and texts by language.
-func (l *loader) entries(d *declaration) {
-	if d.rows == nil {
+// contents reads the entries of a declaration. Those that have a file are read when they are first asked for: that takes
+// longer than everything else that is declared, and most servers never ask for most of them.
+func (l *loader) contents(d *declaration) {
+	if d.rows != nil {
+		l.Return(d.at)
+		c := l.entries(d.Directory, d.rows)
+		d.read = func() contents { return c }
 		return
 	}
-	l.Return(d.at)
-	l.Pairs(d.rows, func(key, n *yaml.Node) {
-		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}, index: len(d.entries)}
+	d.read = func() contents { return contents{} }
+	layer, ok := l.layers[d.at.Layer].(builtIn)
+	if !ok {
+		return
+	}
+	name := "entries/" + d.Name + ".yaml"
+	if _, err := fs.Stat(layer, name); err != nil {
+		return
+	}
+	read := func(l *loader) (c contents) {
+		err := l.File(d.at.Layer, layer, name, func(root *yaml.Node) { c = l.entries(d.Directory, root) })
+		if err != nil {
+			panic(err) // it is part of the program
+		}
+		return c
+	}
+	// A schema that replaces a built-in one may not have the fields of the entries.
+	if !d.Schema.BuiltIn() {
+		c := read(l)
+		d.read = func() contents { return c }
+		return
+	}
+	types := l.types
+	d.read = sync.OnceValue(func() contents {
+		l := &loader{types: types}
+		c := read(l)
+		if err := l.Err(); err != nil {
+			panic(err) // a test reads them all
+		}
+		return c
+	})
+}
+
+// entries reads entries: an id, then fields by name and texts by language.
+func (l *loader) entries(d *Directory, rows *yaml.Node) contents {
+	c := contents{texts: map[string]map[string]string{}}
+	l.Pairs(rows, func(key, n *yaml.Node) {
+		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}, index: len(c.entries)}
 		id, err := d.ID.Coerce(key.Value)
 		if err != nil || key.Value == "" {
 			l.Fail(l.At(key), "entry %q: not a valid id", key.Value)
@@ -151,25 +194,25 @@ func (l *loader) entries(d *declaration) {
 				e.Values[f.Name] = f.Default
 			}
 		}
-		l.Pairs(n, func(key, value *yaml.Node) { l.value(d, &e, key, value) })
-		d.entries = append(d.entries, e)
+		l.Pairs(n, func(key, value *yaml.Node) { l.value(d, &e, c.texts, key, value) })
+		c.entries = append(c.entries, e)
 	})
-	slices.SortFunc(d.entries, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.entries, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+	return c
 }
 
 // value reads a field of an entry, or its label in a language.
-func (l *loader) value(d *declaration, e *Entry, key, n *yaml.Node) {
+func (l *loader) value(d *Directory, e *Entry, texts map[string]map[string]string, key, n *yaml.Node) {
 	name := key.Value
 	if d.Schema.Field(name) == nil && len(name) == 2 {
 		if d.Schema.Field("label_"+name) != nil {
 			name = "label_" + name
 		} else if d.Schema.Field("label") != nil {
-			text := "label.directories." + d.Name + "." + e.ID
-			if l.texts[name] == nil {
-				l.texts[name] = map[string]string{}
+			if texts[name] == nil {
+				texts[name] = map[string]string{}
 			}
-			l.texts[name][text] = n.Value
-			e.Values["label"] = text
+			texts[name][e.ID] = n.Value
+			e.Values["label"] = labels + d.Name + "." + e.ID
 			return
 		}
 	}

@@ -1,6 +1,8 @@
 package directory
 
 import (
+	"io/fs"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -112,5 +114,41 @@ func TestDefaults(t *testing.T) {
 				t.Errorf("%s: %s: no parent %s", name, e.ID, p)
 			}
 		}
+	}
+}
+
+// TestEntryFiles reads the entries that are part of the program, which a start leaves alone.
+func TestEntryFiles(t *testing.T) {
+	types, err := schema.Load(schema.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Load(types, Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Glob(Defaults(), "entries/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, f := range files {
+		d, ok := r.Directory(strings.TrimSuffix(path.Base(f), ".yaml"))
+		if !ok || len(d.Entries()) == 0 {
+			t.Errorf("%s: has no directory, or no entries", f)
+		}
+	}
+	if got := r.Text("fr", "label.directories.continent.asia"); got != "Asie" {
+		t.Errorf("a label: %q", got)
+	}
+}
+
+// TestReplacedSchema has entries of the program checked at once if their schema is not the program's.
+func TestReplacedSchema(t *testing.T) {
+	types, err := schema.Load(schema.Defaults(), fstest.MapFS{"s.yaml": {Data: []byte("schemas:\n  vocabulary:\n    fields: {id: string, name: string}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(types, Defaults()); err == nil || !strings.Contains(err.Error(), `entry africa: there is no single-valued field "de"`) && !strings.Contains(err.Error(), `unknown field "label"`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -89,6 +89,7 @@ func (l *loader) resolve() *Registry {
 			l.Fail(d.at, "schema %s: prefix %s is taken by schema %s", n, d.Space(), other)
 		}
 		spaces[d.Space()] = n
+		d.layer = d.at.Layer
 		r.schemas[n] = d.Schema
 		r.schemaList = append(r.schemaList, d.Schema)
 		for _, f := range d.Fields {

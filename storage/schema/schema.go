@@ -123,7 +123,12 @@ type Schema struct {
 	Fields []*Field
 
 	Indexes []*Index // over several fields, for all documents with the schema
+
+	layer int // that declares it, from 0
 }
+
+// BuiltIn reports whether the schema is declared in the first layer, which is part of the program.
+func (s *Schema) BuiltIn() bool { return s.layer == 0 }
 
 // Space returns what stands before the colon in the keys of the schema's fields.
 func (s *Schema) Space() string {
