@@ -27,6 +27,8 @@ type addFileParams struct {
 	Data string `json:"data" default:"" doc:"The picture in base64 or as a data: URL, if it is not the input."`
 }
 
+// maxInline bounds a picture that is a parameter. A parameter is held in memory as text and again decoded;
+// larger pictures are sent as files.
 const maxInline = 4 << 20 // bytes of a picture that is a parameter
 
 func (p addFileParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

@@ -36,7 +36,8 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (
 	return createOf(c, in, p.View, storage.Props{})
 }
 
-// createOf makes a deck of checked fields and of properties that callers do not set.
+// createOf makes a deck of checked fields and of properties that callers do not set. Permissions to share
+// come first, so that a caller who may not share learns that before anything is read or cleaned.
 func createOf(c *engine.Ctx, in deck.Input, v deck.View, props storage.Props) (map[string]any, error) {
 	if err := in.MayShare(c); err != nil {
 		return nil, err

@@ -15,6 +15,8 @@ import (
 // is called once, before the repository is used.
 func Listen(r *storage.Repo) { r.OnEvent(heard) }
 
+// heard dispatches an event. Versions and proxies are not decks of their own. An event of a user, which has
+// no document, brings the lists of the user's team up to date.
 func heard(tx *storage.Tx, e storage.Event) error {
 	if e.Doc == nil && strings.HasPrefix(e.Name, "user_") {
 		name, _ := e.Extra["id"].(string)
@@ -33,7 +35,9 @@ func heard(tx *storage.Tx, e storage.Event) error {
 	return nil
 }
 
-// reactions are what is done about the events of a deck, by name of the event.
+// reactions are what is done about the events of a deck, by name of the event. They run in the transaction of
+// the change, so a reaction that fails undoes it. Those before a change may change the document; those after
+// it write what stands beside it: the lists, the counts, the permissions.
 var reactions = map[string]func(tx *storage.Tx, d *storage.Doc, e storage.Event) error{
 	"aboutToCreate":              aboutToCreate,
 	"beforeDocumentModification": aboutToModify,
@@ -52,6 +56,8 @@ var reactions = map[string]func(tx *storage.Tx, d *storage.Doc, e storage.Event)
 	},
 }
 
+// aboutToCreate also sees decks that were not created by Deck.Create, such as imported documents: they get a
+// number, and their HTML is cleaned.
 func aboutToCreate(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
 	if deck.Number(d) == 0 {
 		if err := newNumber(tx, d); err != nil {
@@ -81,6 +87,8 @@ func created(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
 	return reveal(tx, d)
 }
 
+// modified follows the visibility: permissions of the document are derived from it and never set by
+// themselves.
 func modified(tx *storage.Tx, d *storage.Doc, e storage.Event) error {
 	if !slices.Contains(e.Changed, "deck:visibility") {
 		return nil
@@ -120,6 +128,7 @@ func moved(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
 	return listing.Relisted(tx, d)
 }
 
+// The time is kept because decks are listed in the order in which they were trashed.
 func setTrashedAt(tx *storage.Tx, d *storage.Doc, at any) error {
 	if err := d.Set("deck:trashed_at", at); err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 // Owners keep the decks of users.
 var Owners = []storage.Owner{{Name: "decks", Leave: leave}}
 
-// leave ends what is kept for a user who is gone: the notices, that the team lists the decks, and that they are the user's.
+// leave ends what is kept for a user who is gone: the notices, that the team lists the decks, and that they
+// are the user's. The order matters: the team is found by the folder, which Vacate takes from the user.
 func leave(tx *storage.Tx, user string) error {
 	if _, err := listing.TeamOf(deck.AsSystem(tx), user); err != nil { // while the folder is the user's
 		return err

@@ -19,6 +19,7 @@ type getParams struct {
 	deck.View
 }
 
+// run returns only the entity tag if the caller has the current state already: HTML is then not read.
 func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	d, err := deck.Find(c, p.ID, false)
 	if err != nil {

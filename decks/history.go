@@ -19,6 +19,8 @@ type historyParams struct {
 	deck.Paging
 }
 
+// run pages from the newest to the oldest version, while storage has them in the order in which they were
+// made.
 func (p historyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

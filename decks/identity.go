@@ -10,8 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
-// stay keeps what a deck is found by as it is, whatever was set. A slug that changes has to be
-// free.
+// stay keeps what a deck is found by as it is, whatever was set: addresses with its number are published. A
+// slug that changes has to be free in its folder.
 func stay(tx *storage.Tx, d *storage.Doc) error {
 	stored, err := d.Stored("deck:number")
 	if err != nil {
@@ -49,7 +49,8 @@ func newNumber(tx *storage.Tx, d *storage.Doc) error {
 	return d.Set("deck:slug", slug)
 }
 
-// purify makes HTML harmless that did not come through here, and notes what is in it.
+// purify makes HTML harmless that did not come through here, and notes what is in it. HTML that bears the
+// mark of the present rules (deck.CleanMark) is not read again.
 func purify(tx *storage.Tx, d *storage.Doc) error {
 	b, err := d.Blob("deck:html")
 	if err != nil || b == nil || deck.IsClean(tx, d, b) {

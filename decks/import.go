@@ -49,6 +49,9 @@ func (p importParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, erro
 	return p.run(c, b.Name, string(text))
 }
 
+// run reads a presentation and creates a deck of it. What a field cannot hold (a longer title, an unknown
+// theme) is shortened or left out instead of refused: the presentation was not written for this server. The
+// HTML goes through the same cleaning as any other.
 func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, error) {
 	if _, err := p.Set(); err != nil {
 		return nil, err

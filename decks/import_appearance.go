@@ -27,6 +27,8 @@ func appearance(d *convert.Deck) storage.Props {
 	return props
 }
 
+// maxStyles bounds, in bytes, the style sheet that a deck takes over. A larger one, or one that is not
+// harmless, is left out as a whole, since half of a style sheet may look like anything.
 const maxStyles = 256 << 10 // bytes
 
 // imported returns the value of a field that is most like one of another program.

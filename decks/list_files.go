@@ -35,7 +35,8 @@ func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	return map[string]any{"data": data, "meta": map[string]any{"total": int64(len(all))}}, nil
 }
 
-// copyFiles gives a copied deck, which still has the number of the first, the first one's files.
+// copyFiles gives a copied deck, which still has the number of the first, the first one's files. It must run
+// before the copy gets a number of its own: the number is how the first is found.
 func copyFiles(tx *storage.Tx, d *storage.Doc) error {
 	tx = deck.AsSystem(tx)
 	page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = ?"+deck.Live, search.Options{

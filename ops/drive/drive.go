@@ -1,12 +1,18 @@
-// Package drive holds the operations of the desktop synchronizer, a program that keeps a copy of some folders on a
-// computer: which folders these are, their files and folders, changes to them, and what has changed since the last
-// synchronization. What is shown to whom is for a View to say; the answers are JSON, as the program reads it.
+// Package drive holds the operations of the desktop synchronizer, a program that keeps a copy of some folders
+// on a computer: which folders these are, their files and folders, changes to them, and what has changed
+// since the last synchronization. What is shown to whom is for a View to say; the answers are JSON, as the
+// program reads it.
 //
 // The synchronizer asks for the changes since the number it has seen last. These come from the feed of the
-// repository (storage.ReadFeed), filtered by the roots that the user has chosen and by what the user may read. A
-// change that moves a document out of sight, because of a permission or of a folder that is no longer
+// repository (storage.ReadFeed), filtered by the roots that the user has chosen and by what the user may
+// read. A change that moves a document out of sight, because of a permission or of a folder that is no longer
 // synchronized, has to be reported as a deletion. When that cannot be decided from the feed, or too much has
 // changed, the answer tells the program to read everything again.
+//
+// Read item.go first: it says which document is an item, under which id, and where. The id names the kind of
+// item, the repository and the document, so it changes when a folder becomes a root. find.go walks from ids
+// to items and through folders, file.go is what happens to a document when the program sends a file. The
+// names and shapes in answers are fixed: the program is not ours.
 package drive
 
 import (

@@ -11,7 +11,9 @@ import (
 	"catena/storage/importer"
 )
 
-// Create makes a document of a file in a folder, or puts the file on one that is there if it is to be overwritten.
+// Create makes a document of a file in a folder, or puts the file on one that is there if it is to be
+// overwritten. A text becomes a note only if the note gives back the same bytes and name: otherwise the
+// program would see a change that nobody made, and synchronize for ever.
 func Create(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, overwrite bool) (*storage.Doc, error) {
 	tx := c.Tx
 	b, err := importer.Typed(b.With(cmp.Or(b.Name, "Untitled"), b.Type))
@@ -159,9 +161,10 @@ func SetVersioning(tx *storage.Tx, delay, increment string) error {
 	return tx.Table(optionTable).Put(versioningRow, v)
 }
 
-// archive keeps a document as a version before its file is replaced: if the server's rule says so, and always if the
-// computer that the new file comes from may not have seen what it replaces, for then nobody has chosen between the two.
-// The rule for other contributors is the repository's own. It returns the document as it is then.
+// archive keeps a document as a version before its file is replaced: if the server's rule says so, and always
+// if the computer that the new file comes from may not have seen what it replaces, for then nobody has chosen
+// between the two. The rule for other contributors is the repository's own. It returns the document as it is
+// then. Files with the same digest never need a version because of the computer.
 func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Doc, error) {
 	live, err := behind(c, d)
 	if err != nil {

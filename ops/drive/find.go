@@ -129,8 +129,10 @@ const (
 	scrollBegin = "at."
 )
 
-// Scroll returns some of what is in a folder and in the folders there, and where to go on: what after is in the next
-// call, "" in the first. Nothing is left once no items come. Nothing is kept between two calls.
+// Scroll returns some of what is in a folder and in the folders there, and where to go on: what after is in
+// the next call, "" in the first. Nothing is left once no items come. Nothing is kept between two calls.
+// Where to go on is part of the token (storage.Descend), so that a program may continue after a restart of
+// the server.
 func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next string, err error) {
 	if limit := v.tx.Repo().Limits().PageSize; want < 1 || want > limit {
 		return nil, "", fault.Invalid.Errorf("batchSize %d: must be between 1 and %d", want, limit).In("batchSize")

@@ -68,7 +68,8 @@ type location struct {
 
 var top = location{TopID, "/" + TopID, true}
 
-// Shown reports whether a document can be a file or folder where it is.
+// Shown reports whether a document can be a file or folder where it is: folders, and documents with a main
+// file, unless they are trashed, versions, or hidden.
 func Shown(d *storage.Doc) bool {
 	if d.IsVersion() || d.IsTrashed() || d.Type().Name == "Collections" || d.HasFacet("HiddenInNavigation") {
 		return false
@@ -92,7 +93,9 @@ func (v *View) above(d *storage.Doc) (location, error) {
 	return v.folder(parent)
 }
 
-// folder returns where a folder is shown.
+// folder returns where a folder is shown. Results are remembered for the call, also that a folder is not
+// shown: items of one answer mostly share their folders. The empty entry that is made first ends a loop of
+// collections that contain each other.
 func (v *View) folder(d *storage.Doc) (location, error) {
 	if p, known := v.locations[d.ID()]; known {
 		return p, nil
@@ -116,7 +119,8 @@ func (v *View) folder(d *storage.Doc) (location, error) {
 
 func (p location) with(id string) location { return location{id, p.path + "/" + id, true} }
 
-// parent returns the folder or collection that something which is no root is shown in.
+// parent returns the folder or collection that something which is no root is shown in. The folder counts
+// before a collection, so that a document is shown in one place.
 func (v *View) parent(d *storage.Doc) (location, error) {
 	p, err := v.above(d)
 	if err != nil || p.ok {
@@ -207,7 +211,8 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 	return it, nil
 }
 
-// addFile says of an item what only files have; ok is false if it has no file.
+// addFile says of an item what only files have; ok is false if it has no file. The digest is the MD5 that the
+// program sent with the file, if that still is the file, and otherwise the SHA-256 of the store.
 func (v *View) addFile(it *Item) (ok bool, err error) {
 	b, err := it.Doc.MainBlob()
 	if err != nil || b == nil {
@@ -236,7 +241,8 @@ func (v *View) canDelete(d *storage.Doc) (bool, error) {
 	return up == nil || v.tx.Can(up, "RemoveChildren"), nil
 }
 
-// unfit are the characters that names of files do not have everywhere.
+// unfit replaces the characters that names of files do not have everywhere, on all systems: the same
+// folder may be synchronized to several.
 var unfit = strings.NewReplacer("/", "-", `\`, "-", "*", "-", "<", "-", ">", "-", "?", "-", `"`, "-", ":", "-", "|", "-")
 
 func download(d *storage.Doc, name string) string {

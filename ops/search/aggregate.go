@@ -7,6 +7,12 @@ import (
 	"catena/storage/search"
 )
 
+// It is an evaluator for the part of the search engine's language that the platform's pages use. A search is
+// parsed into conditions, which decide on one row, and tallies, which count rows (aggregate_parse.go,
+// aggregate_query.go). What every row must meet is also put into a query of the store (conditions.where), so
+// that fewer rows are read; but each row is checked against the whole search, so a condition that the query
+// leaves out costs time and never changes the result. Rows are read once and counted in memory; no list of
+// them is kept.
 var aggregate = engine.Op{
 	Name:     "Search.Aggregate",
 	Label:    "Aggregate",
@@ -22,9 +28,13 @@ var aggregate = engine.Op{
 
 // The bounds of one search.
 const (
-	maxRows    = 100_000 // documents or records read
-	maxBuckets = 10_000  // groups altogether
-	maxNested  = 10      // levels of queries and of aggregations
+	// documents or audit records that one search reads; it ends with an error instead of a count that is too
+	// low
+	maxRows = 100_000
+	// groups altogether, nested ones included: each takes memory and a member of the answer
+	maxBuckets = 10_000
+	// levels of queries and of aggregations
+	maxNested = 10
 )
 
 type aggregateParams struct {
@@ -36,7 +46,8 @@ type aggregateParams struct {
 	Size         int            `json:"size" default:"10" unused:"true" doc:"Accepted but ignored: results are counted, not listed."`
 }
 
-// row gives the values of a field, none if it has none.
+// row gives the values of a field of one document or record, none if it has none. It is valid only during the
+// visit.
 type row func(field string) []any
 
 func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -82,7 +93,8 @@ func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	return out, nil
 }
 
-// orNil tells an object that was not given from one with nothing in it.
+// orNil tells an object that was not given from one with nothing in it, which matches nothing and is an
+// error.
 func orNil(m map[string]any) any {
 	if m == nil {
 		return nil

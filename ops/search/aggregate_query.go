@@ -13,8 +13,9 @@ import (
 	"catena/storage/schema"
 )
 
-// conditions are what a search asks: which fields it reads, and what storage can decide by itself. The whole of the query is
-// checked on each row all the same.
+// conditions are what a search asks: which fields it reads, and what storage can decide by itself. The whole
+// of the query is checked on each row all the same, so where, levels and audit may say less than the query,
+// and never more.
 type conditions struct {
 	fields map[string]bool
 	where  []string // conditions of the query language that every document has to meet
@@ -39,8 +40,10 @@ func (q *conditions) ofAudit() bool {
 	return false
 }
 
-// parse reads a query. What every row has to meet is also given to storage; depth counts the queries around this one, and
-// negative depths are those of alternatives, which do not narrow.
+// parse reads a query. What every row has to meet is also given to storage; depth counts the queries around
+// this one, and negative depths are those of alternatives, which do not narrow. Only what all rows must meet
+// (must and filter, at depths of 0 and more) may narrow: a condition within should or must_not does not have
+// to hold.
 func (q *conditions) parse(v any, depth int) (condition, error) {
 	if v == nil {
 		return anything, nil
@@ -86,7 +89,8 @@ func (q *conditions) field(name string) string {
 	return name
 }
 
-// boolean reads a combination of queries.
+// boolean reads a combination of queries. As in the search engine, should is optional beside must or filter,
+// and otherwise one of its queries has to hold.
 func (q *conditions) boolean(m map[string]any, depth int) (condition, error) {
 	inner, other := depth+1, -(max(depth, -depth) + 1)
 	if depth < 0 {
@@ -164,7 +168,7 @@ func (q *conditions) term(kind string, m map[string]any, narrows bool) (conditio
 	return anything, nil
 }
 
-// narrow has storage look only for the rows with one of the values.
+// narrow has storage look only for the rows with one of the values, for the fields that have an index there.
 func (q *conditions) narrow(field string, values []any, texts []string) {
 	if level, ok := pathLevel(field); ok && len(texts) == 1 {
 		if q.levels == nil {
@@ -231,6 +235,7 @@ func (q *conditions) between(m map[string]any, narrows bool) (condition, error) 
 	return anything, nil
 }
 
+// narrowSpan is narrow for ranges of dates.
 func (q *conditions) narrowSpan(field string, s span) {
 	from, _ := s.from.(time.Time)
 	to, _ := s.to.(time.Time)
@@ -250,7 +255,9 @@ func (q *conditions) narrowSpan(field string, s span) {
 // span is a range of numbers or dates: from belongs to it, to does not.
 type span struct{ from, to any }
 
-// bound sets one end. The end of a day that is named without a time is the end of that day.
+// bound sets one end. All ends become "from" inclusive and "to" exclusive, by the next value above where the
+// search says otherwise: a millisecond for dates, a relative 10^-9 for numbers. The end of a day that is
+// named without a time is the end of that day.
 func (s *span) bound(key string, v any) error {
 	var next any // the least value above v
 	switch n := v.(type) {

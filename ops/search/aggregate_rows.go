@@ -91,7 +91,7 @@ func (q *conditions) getters(columns []column) map[string]func(values []any) []a
 	return all
 }
 
-// nameAt is the name at a level of a path, none if it is shorter.
+// nameAt is the name at a level of a path, counted from 1, none if the path is shorter.
 func nameAt(path any, level int) []any {
 	text, _ := path.(string)
 	names := strings.Split(text, "/")

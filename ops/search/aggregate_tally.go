@@ -24,7 +24,8 @@ type tally struct {
 	min, max          time.Time // extended bounds
 	fill              bool      // also empty steps
 	parts             []part    // of filters and range
-	inner             []*tally  // what is counted within each bucket, never added to themselves
+	// what is counted within each bucket: patterns that each bucket copies (fresh), never added to themselves
+	inner []*tally // what is counted within each bucket, never added to themselves
 
 	buckets map[string]*bucket
 	figure  figure
@@ -45,7 +46,8 @@ type bucket struct {
 	inner []*tally
 }
 
-// figure is what is known of numbers.
+// figure is what is known of numbers. It holds all that the kinds need at once, except cardinality, which
+// keeps the distinct values.
 type figure struct {
 	n             int
 	sum, min, max float64
@@ -59,7 +61,8 @@ func (t *tally) fresh() *tally {
 	return &f
 }
 
-// add counts a row; budget is how many more buckets there may be.
+// add counts a row; budget is how many more buckets there may be. A row with several values of a field counts
+// once in each of their buckets; in a date_histogram only the first date counts.
 func (t *tally) add(r row, budget *int) error {
 	switch t.kind {
 	case "terms":
@@ -129,7 +132,8 @@ func (t *tally) put(b bucket, r row, budget *int) error {
 	return nil
 }
 
-// bucket returns the bucket of a key, which it makes if need be.
+// bucket returns the bucket of a key, which it makes if need be. The budget is shared by the whole search,
+// since nested aggregations multiply their buckets.
 func (t *tally) bucket(b bucket, budget *int) (*bucket, error) {
 	word := termOf(b.key)
 	if has := t.buckets[word]; has != nil {
@@ -151,7 +155,8 @@ func (t *tally) step(at time.Time) bucket {
 	return bucket{key: from.Add(-t.zone).UnixMilli(), text: from.Format(t.layout)}
 }
 
-// fillGaps adds the empty steps between the first and the last.
+// fillGaps adds the empty steps between the first and the last, or those that extended bounds name. Steps
+// count against the budget: a histogram by minute over years ends with an error.
 func (t *tally) fillGaps(budget *int) error {
 	from, to := t.min, t.max
 	for _, b := range t.buckets {

@@ -25,6 +25,8 @@ func groupDocument(c *engine.Ctx, g *people.Group) map[string]any {
 	})
 }
 
+// entryDocument has all members that the platform writes for a document, also those that have no meaning for
+// users.
 func entryDocument(c *engine.Ctx, schema, id string, values map[string]any) map[string]any {
 	// Members of a document that users do not have are null rather than missing: clients read them without
 	// asking.

@@ -10,8 +10,9 @@ import (
 	"catena/storage/people"
 )
 
-// setUser changes a user as an entity says: properties that are there count, null clears.
-// It returns the new password, "" if there is none. What users do not have is ignored.
+// setUser changes a user as an entity says: properties that are there count, null clears, and all others
+// stay. It returns the new password, "" if there is none. What users do not have is ignored, since clients
+// send back whole entities, with members that the server computes.
 func setUser(u *people.User, body map[string]any) (password string, err error) {
 	properties, err := entityProperties(body, "user")
 	if err != nil {
@@ -41,7 +42,8 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 	return password, nil
 }
 
-// entityProperties checks what kind of entity a body is and returns its properties.
+// entityProperties checks what kind of entity a body is and returns its properties, nil if it has none. A
+// body without entity-type is accepted.
 func entityProperties(body map[string]any, kind string) (map[string]any, error) {
 	if got, ok := body["entity-type"].(string); ok && got != kind {
 		return nil, fault.Invalid.Errorf("entity-type: must be %s, not %q", kind, got).In("entity-type")
@@ -91,7 +93,8 @@ func firstText(list ...any) string {
 	return ""
 }
 
-// userName returns the name in the entity of a user.
+// userName returns the name in the entity of a user: the property counts before the id, which clients fill in
+// differently; "" if there is none.
 func userName(body map[string]any) string {
 	properties, _ := body["properties"].(map[string]any)
 	return firstText(properties["username"], properties["user:username"], body["id"])
@@ -103,8 +106,9 @@ func groupName(body map[string]any) string {
 	return firstText(body["groupname"], body["id"], properties["groupname"], properties["group:groupname"])
 }
 
-// setGroup changes a group as an entity says. The label that differs from the stored one
-// counts; for a new group the one beside the properties goes before.
+// setGroup changes a group as an entity says, and returns the groups that it is to be in, nil if the entity
+// does not say. The label that differs from the stored one counts; for a new group the one beside the
+// properties goes before.
 func setGroup(g *people.Group, body map[string]any, fresh bool) (parents []string, err error) {
 	properties, err := entityProperties(body, "group")
 	if err != nil {
@@ -143,7 +147,8 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// options are the bounds of a page; a negative size is the server's limit.
+// options are the bounds of a page: 50 entries by default; a negative size, or one above the server's limit,
+// is that limit.
 func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
 	if index < 0 {
 		return storage.PageOptions{}, fault.Invalid.Errorf("currentPageIndex: must be at least 0").In("currentPageIndex")

@@ -59,6 +59,8 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 	return credential.Invite(c.Tx, u, p.Comment, p.AutoAccept, sendMail)
 }
 
+// sendMail is how storage/credential, which knows no mail, sends invitations. The message is queued in the
+// transaction and goes out only if it commits.
 func sendMail(tx *storage.Tx, address, template string, data map[string]any) error {
 	_, err := mail.Send(tx, mail.Mail{To: []string{address}, Template: template, Data: data})
 	return err

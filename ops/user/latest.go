@@ -18,7 +18,8 @@ var latest = engine.Op{
 	Run:     engine.On(latestParams.run),
 }
 
-// mostLatest bounds how many records of creations are read.
+// mostLatest bounds how many records of creations are read: names that were created and deleted again take
+// records without being shown, so fewer than a page may be found although there are more.
 const mostLatest = 1_000
 
 type latestParams struct {
@@ -62,7 +63,8 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	}, nil
 }
 
-// created returns the user or group that an event is about, nil if there is none any longer.
+// created returns the user or group that an event is about, nil if there is none any longer. One that was
+// deleted and created again is shown once, at its latest creation.
 func created(c *engine.Ctx, event, name string) (map[string]any, error) {
 	if event == "user_created" {
 		u, err := people.Lookup(c.Tx, name)

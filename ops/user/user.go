@@ -49,12 +49,14 @@ var Ops = []engine.Op{
 	updateUser,
 }
 
-// manages reports whether somebody may look after others.
+// manages reports whether somebody may look after others. It decides only what the caller is told;
+// storage/people checks again whether the change itself is allowed, which for power users depends on whom it
+// affects.
 func manages(p *storage.Principal) bool {
 	return p.Admin || slices.Contains(p.Groups, storage.PowerUsers)
 }
 
-// checkMode compares what parameter mode asks for with what there is.
+// checkMode compares what parameter mode asks for with what there is. Any other mode accepts both.
 func checkMode(mode string, exists bool, kind, name string) error {
 	switch {
 	case mode == "create" && exists:
