@@ -56,7 +56,7 @@ postgres: build client ## the suites of operations, scripts, decks and REST on P
 nodes: build client ## the suites of REST, contracts and wire through two servers on one PostgreSQL database, which answer requests in turn
 	TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./rest ./ops/drive
 
-client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules ## the unmodified npm clients that the tests drive
+client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules cmd/catena/testdata/openapi/node_modules ## the unmodified npm clients that the tests drive
 
 cmd/catena/testdata/%/node_modules: cmd/catena/testdata/%/package-lock.json
 	cd $(@D) && npm ci --no-audit --no-fund --ignore-scripts

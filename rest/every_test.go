@@ -145,7 +145,7 @@ func (e *everything) fill(word string) {
 		"/search/saved/:id": saved, "/webhook/:id": hook, "webhook": hook, "/job/:id": "1", "delivery": "1", "batch": batch, "idx": "0", "op": "Document.SetProperty", "run": "none", "trace": "1",
 		"commandId": bulk, "action": "setProperties", "provider": "all_collections", "lang": "NXQL", "directory": "continent", "name": "members", "/user/*name": e.owner, "/directory/*id": "europe",
 		"username": e.owner, "user": e.owner, "slug": "deck-" + strings.ToLower(word), "token": link[strings.LastIndexByte(link, '/')+1:], "client": "none", "*id": "europe",
-		"workflowInstanceId": flow, "/workflow/:id": flow, "modelName": "SerialDocumentReview", "taskId": task, "conversationId": "c1", "/task/:action": "start_review",
+		"workflowInstanceId": flow, "modelName": "SerialDocumentReview", "taskId": task, "conversationId": "c1", "/task/:action": "start_review",
 		"version id": version, "proxy id": proxy, "comment id": comment, "collection id": collection, "trash id": gone, "note id": note, "sub id": sub,
 	}
 }

@@ -38,6 +38,8 @@ func Type(word string) map[string]any {
 	switch typ {
 	case "any":
 		return map[string]any{}
+	case "object": // generators of clients take an object that says no more for an empty one
+		out["additionalProperties"] = true
 	case "moment":
 		out = map[string]any{"type": "string", "format": "date-time"}
 	case "address":

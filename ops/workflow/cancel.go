@@ -21,7 +21,7 @@ func cancelInstance(ms models) engine.Op {
 }
 
 type cancelParams struct {
-	ID string `json:"id" doc:"Id of the workflow."`
+	ID string `json:"id" alias:"workflowInstanceId" doc:"Id of the workflow."`
 }
 
 func (p cancelParams) run(e *env, _ engine.Void) (engine.Void, error) {

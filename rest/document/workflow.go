@@ -28,7 +28,7 @@ func workflowRoutes() []rest.Route {
 		{Method: "GET", Path: "/workflow", Op: "Workflow.List", Query: workflowQuery, Gives: "Workflows"},
 		{Method: "POST", Path: "/workflow", Op: "Workflow.Start", Entity: "workflow", Status: http.StatusCreated, Gives: "Workflow"},
 		{Method: "GET", Path: "/workflow/:workflowInstanceId", Op: "Workflow.Get", Gives: "Workflow"},
-		{Method: "DELETE", Path: "/workflow/:id", Op: "WorkflowInstance.Cancel"},
+		{Method: "DELETE", Path: "/workflow/:workflowInstanceId", Op: "WorkflowInstance.Cancel"},
 		{Method: "GET", Path: "/workflow/:workflowInstanceId/graph", Op: "Workflow.GetGraph", Gives: "Graph"},
 		{Method: "GET", Path: "/workflowModel", Op: "WorkflowModel.List", Gives: "Workflows"},
 		{Method: "GET", Path: "/workflowModel/:modelName", Op: "WorkflowModel.Get", Gives: "Workflow"},

@@ -57,6 +57,7 @@ func platformAPI(x *rest.Request) error {
 		"openapi": "3.1.0",
 		"info": map[string]any{
 			"title": "catena", "version": cmp.Or(x.Server.Version, "1"),
+			"license": map[string]any{"name": "Apache License 2.0", "identifier": "Apache-2.0"},
 			"description": "Documents and related resources. Everything below /api/v1 is also below /api/v1/repo/{repository}, and all of it below the context path." +
 				" A {doc} is a path and may contain slashes. With credentials, the description includes the operations that the caller may run." +
 				" Schemas list the members that are always present; unless they exclude others, more may be present.",
@@ -214,7 +215,7 @@ func controlsOf(r *rest.Route) (out []any) {
 			header("If-Match", "ETag of the version that may be changed.")
 		}
 	}
-	if r.Op != "" && r.Method != http.MethodGet {
+	if r.Op != "" && r.Method != http.MethodGet && !slices.Contains(strings.Fields(r.Query), "dryRun") {
 		p := openapi.Parameter("query", "dryRun", openapi.Type("boolean"))
 		p["description"] = "Returns the result and the changes, but rolls them back."
 		out = append(out, p)
@@ -290,7 +291,9 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 	if r.Method == http.MethodGet && status == http.StatusOK {
 		out["304"] = map[string]any{"description": "Not changed since the version named by If-None-Match."}
 	}
-	out["default"] = map[string]any{"description": "The error.", "content": openapi.JSON(openapi.Ref("Exception"))}
+	for _, status := range []string{"4XX", "default"} {
+		out[status] = map[string]any{"description": "The error.", "content": openapi.JSON(openapi.Ref("Exception"))}
+	}
 	return out
 }
 
@@ -306,11 +309,11 @@ func contentOf(gives string) map[string]any {
 	case "none":
 		return nil
 	case "file":
-		return map[string]any{"*/*": map[string]any{}}
+		return map[string]any{"*/*": map[string]any{"schema": openapi.Ref("File")}}
 	case "":
-		return map[string]any{rest.MIMEJSON: map[string]any{}, "*/*": map[string]any{}}
+		return map[string]any{rest.MIMEJSON: map[string]any{"schema": openapi.Ref("Value")}, "*/*": map[string]any{"schema": openapi.Ref("File")}}
 	case "any":
-		return openapi.JSON(openapi.Type("any"))
+		return openapi.JSON(openapi.Ref("Value"))
 	}
 	return openapi.JSON(openapi.Ref(gives))
 }

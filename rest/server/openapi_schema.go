@@ -65,6 +65,8 @@ func platformSchemas() map[string]any {
 		"UploadedFiles": map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")},
 		"User":          entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
 		"UserInput":     entitySchema("", "properties:object", "id"),
+		"File":          map[string]any{"type": "string", "format": "binary", "description": "The content of a file."},
+		"Value":         map[string]any{"type": []any{"object", "array", "string", "number", "boolean", "null"}, "description": "What the operation returns: any JSON."},
 	}
 	maps.Copy(out, workflowSchemas())
 	listSchemas(out)
