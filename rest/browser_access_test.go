@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"catena/chains"
 	"catena/decks"
 	"catena/engine/waiting"
 	"catena/rest/resttest"
@@ -112,6 +113,56 @@ func inColours(name string) chromedp.Action[chromedp.Void] {
 	}
 }
 
+// look fails the test for controls of the page without a name, and for texts that do not stand out in light or in dark.
+func (b *tab) look(what string) {
+	b.t.Helper()
+	names, err := chromedp.Run(b, nameless)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if len(names) > 0 {
+		b.t.Errorf("%s: without a name: %s", what, strings.Join(names, ", "))
+	}
+	for _, scheme := range []string{"dark", "light"} {
+		b.do(inColours(scheme))
+		if got := eval[[]string](b, pale); len(got) > 0 {
+			b.t.Errorf("%s, %s: too pale: %s", what, scheme, strings.Join(got, "; "))
+		}
+	}
+}
+
+// TestBrowserAccessAdministrator looks in the same way at what only administrators see: the cards of a chain, the dialogs of
+// documents, runs.
+func TestBrowserAccessAdministrator(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops()), Single: true, Repo: decks.Listen})
+	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Lock\ninput: document\nsteps:\n  - op: Document.Lock\n  - if: \"true\"\n    then:\n      - op: Document.Unlock\n"}}`)
+	s.Do("POST", "/api/v1/automation/Desk.Lock", `{"input": "/"}`)
+	s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": {"type": "Workspace", "name": "desk"}}`)
+	b := browse(t, s)
+	b.signIn("Administrator")
+	desk := "/ui/documents#default/" + s.Do("GET", "/api/v1/path/desk", "").JSON(t)["uid"].(string)
+	for _, p := range [][3]string{ // name, address, what is to be there, which may click first
+		{"chain", "/ui/chains", `document.querySelector("#cards .body .field") || !document.querySelector("#cards .step") && document.querySelector("#names button")?.click() || document.querySelector("#cards .step .title[aria-expanded=false]")?.click()`},
+		{"step", "", `document.getElementById("finder").open || document.querySelector("#cards .add")?.click()`},
+		{"run", "/ui/runs", `!document.getElementById("one").hidden || document.querySelector("#list li button:last-child")?.click()`},
+		{"content", desk, `document.querySelector("#children p:not([hidden])")`},
+		{"create", "", `document.querySelector("dialog .field") || !document.querySelector("dialog") && document.querySelector("#acts .primary + .primary")?.click()`},
+		{"permissions", desk, `document.querySelector("#access tbody tr") || document.getElementById("tab-access")?.click()`},
+		{"grant", "", `document.querySelector("dialog .field") || !document.querySelector("dialog") && document.querySelector("#access button.primary")?.click()`},
+		{"links", desk, `document.querySelector("#links section") || document.getElementById("tab-links")?.click()`},
+		{"history", desk, `document.querySelector("#history li") || document.getElementById("tab-history")?.click()`},
+		{"search", "/ui/search", `document.querySelector("#results output")?.textContent`},
+	} {
+		if p[1] != "" {
+			b.do(chromedp.Navigate("about:blank"))
+			b.open(p[1])
+		}
+		b.wait(p[2])
+		b.shot("access-" + p[0])
+		b.look(p[0])
+	}
+}
+
 // TestBrowserAccess looks at every page as people do who do not see well or use no mouse: all
 // controls have names, all text stands out in light and in dark, and the Tab key goes through
 // everything in order with a mark around it.
@@ -150,6 +201,7 @@ func TestBrowserAccess(t *testing.T) {
 		{"webhooks", "/ui/webhooks", `document.getElementById("list").textContent === "No webhooks yet."`, false},
 		{"team", "/ui/team", `!document.getElementById("none").hidden`, false},
 		{"operations", "/ui/operations#Deck.List", `document.querySelector("#one h2")`, true},
+		{"search", "/ui/search", `document.querySelector("#results output")?.textContent`, false},
 		{"links", private + "/share", `document.querySelector("#links strong")`, false},
 		{"view", path, `document.getElementById("number").textContent === "1 / 4"`, true},
 		{"present", path + "/present", `document.getElementById("notes").textContent === "Say hello."`, true},
@@ -163,36 +215,20 @@ func TestBrowserAccess(t *testing.T) {
 		}
 		b.open(p.path)
 		b.wait(p.ready)
-		look := func(what string) {
-			t.Helper()
-			names, err := chromedp.Run(b, nameless)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(names) > 0 {
-				t.Errorf("%s: without a name: %s", what, strings.Join(names, ", "))
-			}
-			for _, scheme := range []string{"dark", "light"} {
-				b.do(inColours(scheme))
-				if got := eval[[]string](b, pale); len(got) > 0 {
-					t.Errorf("%s, %s: too pale: %s", what, scheme, strings.Join(got, "; "))
-				}
-			}
-		}
-		look(p.name)
+		b.look(p.name)
 		if p.name == "edit" {
 			for _, pane := range []string{"design", "details"} {
 				b.click("#tab-" + pane)
 				b.wait(`!document.getElementById("` + pane + `-pane").hidden`)
-				look(pane)
+				b.look(pane)
 			}
 			b.click("#overview")
 			b.wait(`document.body.classList.contains("grid")`)
-			look("overview")
+			b.look("overview")
 			b.click("#overview")
 			b.click("#download")
 			b.wait(`document.getElementById("download-dialog").open`)
-			look("download")
+			b.look("download")
 		}
 		if p.frames {
 			continue

@@ -3,6 +3,8 @@ package resource
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"catena/engine"
 	"catena/storage/schema"
@@ -80,5 +82,24 @@ func constraintList(f *schema.Field) []any {
 		}
 		list = append(list, map[string]any{"name": name, "parameters": parameters})
 	}
-	return list
+	return append(list, resolverList(f.Resolver)...)
+}
+
+// resolverList says what the text of a field refers to, in the form of a constraint.
+func resolverList(resolver string) []any {
+	name, parameters := "", map[string]any{}
+	if directory, ok := strings.CutPrefix(resolver, "directory:"); ok {
+		name, parameters["directory"] = "directoryResolver", directory
+	}
+	switch resolver {
+	case "document":
+		name = "documentResolver"
+	case "group", "user":
+		name = "userManagerResolver"
+		parameters["includeGroups"], parameters["includeUsers"] = strconv.FormatBool(resolver == "group"), strconv.FormatBool(resolver == "user")
+	}
+	if name == "" {
+		return nil
+	}
+	return []any{map[string]any{"name": name, "parameters": parameters}}
 }

@@ -79,6 +79,7 @@ var pages = sync.OnceValue(func() *template.Template {
 		"day":         day,
 		"transitions": func() []string { return field.Fields.Find("transition").Values },
 		"icon":        icon,
+		"modules":     func(names ...string) []string { return names },
 		"dir": func(d *Deck) string {
 			if d.RTL {
 				return "rtl"
@@ -184,9 +185,9 @@ func (s Site) Fail(p *Problem) (*Page, error) {
 	return (&view{Site: s, Title: p.Title, Error: p}).render("error.html", framePolicy)
 }
 
-// Console is a page of the console: "activity", "chains", "documents", "keys", "operations", "runs", "tasks", "team" or "webhooks".
+// Console is a page of the console: "activity", "admin", "chains", "documents", "keys", "operations", "runs", "search", "tasks", "team" or "webhooks".
 func (s Site) Console(name string) (*Page, error) {
-	titles := map[string]string{"activity": "Activity", "chains": "Chains", "documents": "Documents", "keys": "API keys", "operations": "Operations", "runs": "Runs", "tasks": "Tasks", "team": "Team", "webhooks": "Webhooks"}
+	titles := map[string]string{"activity": "Activity", "admin": "Administration", "chains": "Chains", "documents": "Documents", "keys": "API keys", "operations": "Operations", "runs": "Runs", "search": "Search", "tasks": "Tasks", "team": "Team", "webhooks": "Webhooks"}
 	return (&view{Site: s, Title: titles[name]}).render(name+".html", framePolicy)
 }
 

@@ -4,11 +4,16 @@ const site = document.body.dataset;
 
 class Refused extends Error {
   constructor(status, body) {
-    const details = (body.errors || []).map((e) => e.message || e.detail).filter(Boolean);
+    const details = (body.errors || body.violations || []).map((e) => e.message || e.detail).filter(Boolean);
     const text = details.length ? details.join(" · ") : body.detail || body.message || `The server responded with status ${status}.`;
     super(text.replace(/^(?:Failed to invoke operation:? [\w.]+, )+/, ""));
     this.status = status;
     this.code = body.code;
+    // fields are the fields that the answer names, each with what is wrong with it.
+    this.fields = [
+      ...(body.errors || []).filter((e) => e.pointer).map((e) => [e.pointer.replace(/^#\//, ""), (e.detail || e.message || text).replace(/^property \S+: /, "")]),
+      ...(body.violations || []).map((v) => [v.path.map((p) => p.field_name).join("/"), v.message]),
+    ];
   }
 }
 

@@ -77,7 +77,7 @@ const ChainForm = (() => {
     const value = f.kind === "lines" && Array.isArray(f.value) ? f.value.join("\n") : shown(f.value);
     if (many) return [make("textarea", { ...common, rows: Math.min(10, Math.max(2, value.split("\n").length)), spellcheck: "false", placeholder: f.kind === "lines" ? "One a line" : null }, value)];
     const input = make("input", { ...common, value, autocomplete: "off", spellcheck: "false", inputmode: f.kind === "integer" ? "numeric" : null, placeholder: f.usual === undefined || f.usual === null ? null : shown(f.usual) });
-    return [input, ChainPick.list(input, f)];
+    return [input, Pick.list(input, f)];
   };
 
   // field is a labelled control with what is wrong with its value.
@@ -119,7 +119,7 @@ const ChainForm = (() => {
     return make("fieldset", { class: "pairs" }, make("legend", {}, f.label), f.doc ? make("p", { class: "soft small" }, f.doc) : null,
       ...(f.problems.length ? [make("p", { class: "wrong" }, f.problems.map((p) => p.message).join(" "))] : []),
       ...rows.map(([name, value]) => field({ ...f, label: name, kind: typeof value === "string" ? "text" : "any", path: `${f.path}/${pointer(name)}`, value, doc: "", pick: "", required: false, problems: [] })),
-      make("div", { class: "row" }, make("div", { class: "control" }, input, ChainPick.list(input, { kind: f.pick })), make("button", { type: "button", onclick: add }, "Add")));
+      make("div", { class: "row" }, make("div", { class: "control" }, input, Pick.list(input, { kind: f.pick })), make("button", { type: "button", onclick: add }, "Add")));
   };
 
   const pointer = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
@@ -137,7 +137,7 @@ const ChainForm = (() => {
         kind: shape(schema, op.types[name]), values: schema.enum || op.values[name] || [], usual: schema.default,
         problems: card.problems.filter((p) => p.param === name), variables: [...card.variables, ...outline.offered],
       };
-      f.pick = ChainPick.kindOf(name, op.names[name], op.types[name]);
+      f.pick = Pick.kindOf(name, op.names[name], op.types[name]);
       f.problems = f.problems.map((p) => ({ ...p, message: brief(p) }));
       return { first: required.has(name) || given || f.problems.length, element: f.kind === "pairs" ? pairs(f) : field({ ...f, ...{ kind: f.kind, pick: f.pick } }) };
     });

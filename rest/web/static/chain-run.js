@@ -19,7 +19,7 @@ const ChainRun = (() => {
     for (const p of Array.isArray(value("params")) ? value("params") : []) {
       if (!p?.name) continue;
       const kind = p.values ? "choice" : { boolean: "boolean", integer: "integer", long: "integer", float: "number", date: "date", stringlist: "lines", list: "json", map: "json", properties: "json", object: "any" }[p.type] || "text";
-      add(`param ${p.name}`, p.name, kind, p.description, { required: p.required, usual: p.default, values: p.values || [], pick: ChainPick.kindOf(p.name, "", p.type) });
+      add(`param ${p.name}`, p.name, kind, p.description, { required: p.required, usual: p.default, values: p.values || [], pick: Pick.kindOf(p.name, "", p.type) });
     }
     return { fields, given };
   };

@@ -1,71 +1,96 @@
-// The console's page of documents: what one holds, its files, and what lies in it. Its address ends
-// with the document's repository and id.
+// The console's page of documents: what one is and holds, and what can be done to it. Its address ends with the document's
+// repository and id, and after a slash the tab.
 "use strict";
 (() => {
-  const per = 30;
   let shown = null;
-  let page = 0;
+  let tab = "";
+  let trash = false;
+  let news = ""; // what was done, for the next view of a document
+  const filled = new Set(); // tabs that show the document as it is
 
-  const address = (d) => `#${encodeURIComponent(d.repository)}/${d.uid}`;
-  const ask = async (d, more = "", headers = {}) => (await call("GET", `/api/v1/repo/${encodeURIComponent(d.repository)}/id/${encodeURIComponent(d.uid)}${more}`, undefined, headers)).answer;
-
-  // named reads the address of the page: nothing stands for the root.
-  const named = async (headers) => {
+  const named = async () => {
     const parts = location.hash.slice(1).split("/").filter(Boolean).map(decodeURIComponent);
-    const uid = parts.pop();
-    if (parts.length) return ask({ repository: parts[0], uid }, "", headers);
-    return (await call("GET", uid ? `/api/v1/id/${encodeURIComponent(uid)}` : "/api/v1/path/", undefined, headers)).answer;
+    const uid = parts.length > 1 ? parts[1] : parts[0];
+    const d = parts.length > 1 ? { repository: parts[0], uid } : await Docs.find(uid || "");
+    return Docs.read(d);
   };
 
-  const isFile = (v) => v !== null && typeof v === "object" && "mime-type" in v && "digest" in v;
-  const size = (n) => (n < 1000 ? `${n} bytes` : n < 1e6 ? `${Math.round(n / 1e3)} kB` : `${(n / 1e6).toFixed(1)} MB`);
-
-  // filesIn finds the files in a value, however deep.
-  const filesIn = (v) => (isFile(v) ? [v] : v !== null && typeof v === "object" ? Object.values(v).flatMap(filesIn) : []);
-
   const text = (v) => {
-    if (typeof v === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(v)) return moment(v);
+    if (typeof v === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(v)) return new Date(v).toLocaleString();
     if (Array.isArray(v) && v.every((one) => typeof one !== "object")) return v.join(", ");
     return typeof v === "object" ? JSON.stringify(v) : String(v);
   };
-  const isSet = ([, v]) => v !== null && v !== "" && !(Array.isArray(v) && !v.length) && !filesIn(v).length;
+  const isSet = ([, v]) => v !== null && v !== "" && !(Array.isArray(v) && !v.length) && !Docs.filesIn(v).length;
 
-  const fill = (id, items) => {
-    byId(id).hidden = !items.length;
-    byId(id).querySelector("ul, tbody").replaceChildren(...items);
+  const list = DocList.of({
+    label: "Content", empty: "Nothing here.", acts: (docs) => DocActs.ofMany(docs, done, trash),
+    load: (after) => {
+      const [by, order] = byId("sort").value.split(" ");
+      return Docs.query(shown.repository, `${DocList.childrenOf(shown.uid)} AND ecm:isTrashed = ${trash ? 1 : 0} ORDER BY ${by} ${order}`)(after);
+    },
+  });
+  byId("children").append(list.element);
+
+  // says tells what was done.
+  const says = { New: "Created.", Edit: "Saved.", Rename: "Renamed.", Copy: "Copied.", Move: "Moved.", Lock: "Locked.", Unlock: "Unlocked.", "Create version": "Version created.", Publish: "Published.", "Move to trash": "Moved to the trash.", Restore: "Restored.", "Delete permanently": "Deleted.", "Add to collection": "Added." };
+  const done = async (label, out) => {
+    news = says[label] || "Done.";
+    const gone = label === "Delete permanently" || label === "Move to trash";
+    if (label === "New") location.hash = Docs.link(out).split("#")[1];
+    else if (gone && out?.uid === shown.uid && shown.parentRef) location.hash = `${encodeURIComponent(shown.repository)}/${shown.parentRef}`;
+    else await show();
   };
 
-  const child = (d) => make("li", {},
-    make("div", {}, make("a", { href: address(d) }, d.title || d.path)),
-    make("span", { class: "soft small" }, d.type), make("span", { class: "soft small" }, d.lastModified ? ago(d.lastModified) : ""));
+  const tabs = [
+    ["content", "Content", (d) => d.facets?.includes("Folderish") || d.facets?.includes("Collection"), () => list.refresh()],
+    ["details", "Details", () => true, (d) => DocFiles.preview(d)],
+    ["versions", "Versions", (d) => d.facets?.includes("Versionable"), (d) => DocHistory.versions(d, done)],
+    ["access", "Permissions", (d) => Docs.may(d, "ReadSecurity", "WriteSecurity", "Read"), (d) => DocAccess.show(d)],
+    ["comments", "Comments", (d) => d.facets?.includes("Commentable"), (d) => DocTalk.comments(d)],
+    ["links", "Tags and links", (d) => !d.isVersion && d.path !== "/", (d) => DocTalk.links(d)],
+    ["history", "History", () => true, (d) => DocHistory.history(d)],
+  ];
 
-  const list = async () => {
-    if (!shown.facets?.includes("Folderish")) return fill("children", []);
-    const found = await ask(shown, `/@children?pageSize=${per}&currentPageIndex=${page}`);
-    fill("children", found.entries.length ? found.entries.map(child) : [make("li", { class: "soft" }, "Nothing here.")]);
-    byId("place").textContent = `Page ${page + 1}`;
-    byId("prev").disabled = page === 0;
-    byId("next").disabled = !found.isNextPageAvailable;
-    byId("place").parentElement.hidden = page === 0 && !found.isNextPageAvailable;
+  const open = async (id) => {
+    tab = id;
+    for (const [name] of tabs) byId(name).hidden = name !== id;
+    if (filled.has(id)) return;
+    filled.add(id);
+    await tabs.find(([name]) => name === id)[3](shown);
   };
 
   const show = async () => {
-    shown = await named({ properties: "*", "enrichers-document": `breadcrumb,${Workflows.asked}` });
-    page = 0;
+    shown = await named();
+    filled.clear();
+    byId("done").textContent = news;
+    byId("done").hidden = !news;
+    news = "";
     const above = (shown.contextParameters?.breadcrumb?.entries || []).filter((d) => d.uid !== shown.uid);
-    byId("crumbs").replaceChildren(...above.map((d) => make("li", {}, make("a", { href: address(d) }, d.title || d.path))));
-    byId("title").textContent = shown.title || shown.path;
-    byId("about").replaceChildren(`${shown.type} · ${shown.path}${shown.state ? ` · ${shown.state}` : ""}${shown.isTrashed ? " · in the trash" : ""}`);
-    fill("files", filesIn(shown.properties).map((f) => make("li", {},
-      make("div", {}, f.data ? make("a", { href: f.data }, f.name || "file") : f.name || "file"), make("span", { class: "soft small" }, `${f["mime-type"]}, ${size(Number(f.length))}`))));
-    fill("properties", Object.entries(shown.properties).filter(isSet).sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, v]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text(v)))));
-    await list();
+    byId("crumbs").replaceChildren(...above.map((d) => make("li", {}, make("a", { href: Docs.link(d) }, Docs.title(d)))));
+    byId("title").textContent = Docs.title(shown);
+    byId("about").replaceChildren([Form.words(shown.type), shown.path, shown.state && shown.state !== "project" ? shown.state : "", shown.isVersion ? `version ${shown.versionLabel || ""}` : "", shown.isTrashed ? "in the trash" : "", shown.lockOwner ? `locked by ${shown.lockOwner}` : ""].filter(Boolean).join(" · "));
+    byId("acts").replaceChildren(...DocActs.of(shown, done));
+    DocFiles.files(shown);
+    const rows = Object.entries(shown.properties).filter(isSet).sort(([a], [b]) => (a < b ? -1 : 1));
+    byId("properties").hidden = !rows.length;
+    byId("properties").querySelector("tbody").replaceChildren(...rows.map(([name, v]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "whole" }, text(v)))));
     await Workflows.show(shown);
+    const usable = tabs.filter(([, , when]) => when(shown));
+    const choose = Tabs.of(byId("tabs"), usable, open);
+    await choose(usable.some(([id]) => id === tab) ? tab : usable[0][0]);
   };
 
-  byId("prev").addEventListener("click", tried(() => (page--, list())));
-  byId("next").addEventListener("click", tried(() => (page++, list())));
-  window.addEventListener("hashchange", tried(async () => (await show(), byId("title").focus()), false));
+  byId("sort").addEventListener("change", tried(() => list.refresh(), false));
+  byId("binned").addEventListener("change", tried(async () => {
+    trash = byId("binned").checked;
+    await list.refresh();
+  }, false));
+  byId("all").addEventListener("click", () => list.all());
+  DocFiles.accept(byId("main"), () => (shown && !shown.isTrashed && Docs.may(shown, "AddChildren") && shown.facets?.includes("Folderish") ? shown : null), () => list.refresh());
+  window.addEventListener("hashchange", tried(async () => {
+    tab = "";
+    await show();
+    byId("title").focus();
+  }, false));
   tried(show)();
 })();

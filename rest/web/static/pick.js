@@ -1,6 +1,6 @@
-// What fields of chains suggest: variables within expressions, and names of what the server knows.
+// What fields suggest: variables within expressions, and names of what the server knows.
 "use strict";
-const ChainPick = (() => {
+const Pick = (() => {
   let serial = 0;
   const known = new Map(); // answers that stay the same while the page is open
 
@@ -29,6 +29,10 @@ const ChainPick = (() => {
     xpath: () => names("/api/v1/config/schemas", xpaths),
     directory: () => names("/api/v1/directory", (a) => a.entries.map((d) => d.name)),
     operation: async (text) => (await run("Chain.FindStep", { query: text, limit: 12 })).filter((f) => f.op).map((f) => f.op),
+    who: async (text) => (await run("UserGroup.Suggestion", { searchTerm: text, userSuggestionMaxSearchResults: 20 })).filter((w) => w.id).map((w) => [w.type === "GROUP_TYPE" ? w.groupname || w.id : w.username || w.id, w.displayLabel]),
+    group: async (text) => (await call("GET", `/api/v1/group/search?pageSize=20&q=${encodeURIComponent(text || "*")}`)).answer.entries.map((g) => [g.groupname, g.grouplabel]),
+    tag: async (text) => (await run("Tag.Suggestion", { searchTerm: text })).map((t) => t.displayLabel),
+    permission: () => "Read ReadWrite Write Everything AddChildren Browse Remove Version WriteProperties WriteSecurity ReadSecurity ManageWorkflows Comment".split(" "),
     user: async (text) => (text.length < 2 ? [] : (await call("GET", `/api/v1/user/search?pageSize=8&q=${encodeURIComponent(text)}`)).answer.entries.map((u) => u.id)),
   };
 
@@ -58,7 +62,8 @@ const ChainPick = (() => {
       const source = Object.hasOwn(sources, kind) ? sources[kind] : null;
       const found = inner || [...values, ...(source ? await source(text).catch(() => []) : [])];
       if (text !== input.value) return;
-      box.replaceChildren(...[...new Set(found)].slice(0, 200).map((v) => make("option", { value: v })));
+      const texts = new Map(found.map((v) => (Array.isArray(v) ? v : [v, null])));
+      box.replaceChildren(...[...texts].slice(0, 200).map(([v, label]) => make("option", { value: v, label: label === v ? null : label })));
     };
     input.setAttribute("list", box.id);
     input.addEventListener("focus", fill);
@@ -69,5 +74,13 @@ const ChainPick = (() => {
     return box;
   };
 
-  return { list, kindOf };
+  // entries are those of a vocabulary as [value, label], in which a child follows its parent.
+  const entries = (directory) => once(`entries ${directory}`, async () => {
+    const language = navigator.language.slice(0, 2);
+    const tree = await run("Directory.SuggestEntries", { directoryName: directory, localize: true, dbl10n: directory.startsWith("l10n"), lang: language, canSelectParent: true, filterParent: true, limit: -1 });
+    const flat = (list, depth) => list.flatMap((e) => [[e.computedId || e.id, `${"\u2003".repeat(depth)}${e.displayLabel || e.label || e.id}`], ...flat(e.children || [], depth + 1)]);
+    return flat(tree, 0);
+  });
+
+  return { list, kindOf, entries };
 })();

@@ -1,0 +1,48 @@
+// Dialogs: one way to ask, to confirm and to fill in a form.
+"use strict";
+const Dialogs = (() => {
+  let serial = 0;
+
+  // open shows content with a button that acts, and resolves to what act returned; undefined: it was dismissed. While act
+  // returns false the dialog stays, and an error of act is shown in it.
+  const open = ({ title, body = [], action = "OK", danger = false, wide = false, act = async () => true, cancel = "Cancel" }) => new Promise((resolve) => {
+    const id = `dialog-${++serial}`;
+    const back = document.activeElement;
+    let answer;
+    const wrong = make("p", { class: "alert", role: "alert", hidden: true });
+    const go = action ? make("button", { class: danger ? "danger" : "primary" }, action) : null;
+    const form = make("form", { novalidate: true }, make("h2", { id, tabindex: "-1" }, title), ...body, wrong,
+      make("menu", {}, make("button", { type: "button", class: "cancel", onclick: () => box.close() }, cancel), go));
+    const box = make("dialog", { "aria-labelledby": id, class: wide ? "wide" : null }, form);
+    form.addEventListener("submit", async (e) => {
+      e.preventDefault();
+      if (go?.disabled) return;
+      wrong.hidden = true;
+      if (go) go.disabled = true;
+      try {
+        const out = go ? await act(form) : false;
+        if (out === false) return;
+        answer = out ?? true;
+        box.close();
+      } catch (error) {
+        wrong.textContent = error.message;
+        wrong.hidden = false;
+        wrong.scrollIntoView({ block: "nearest" });
+      } finally {
+        if (go) go.disabled = false;
+      }
+    });
+    box.addEventListener("close", () => {
+      box.remove();
+      if (back?.isConnected) back.focus();
+      resolve(answer);
+    });
+    document.body.append(box);
+    box.showModal();
+    (form.querySelector("[autofocus], input:not([type=hidden], [type=checkbox]), select, textarea") || form.querySelector("h2")).focus();
+  });
+
+  const confirm = async (title, text, action, danger = true) => await open({ title, body: [make("p", {}, text)], action, danger }) === true;
+
+  return { open, confirm };
+})();

@@ -1,0 +1,135 @@
+// The console's page of searches. The fields and filters write a query, which can be edited, explained and saved; the list,
+// the actions on a selection and the export all use that query.
+"use strict";
+(() => {
+  const form = byId("find");
+  const field = (name) => form.elements[name];
+  const sorts = () => byId("sort").value;
+  // A facet is [aggregate of the provider, title, condition for its values].
+  const facets = [
+    ["dc_creator_agg", "Creator", (v) => `dc:creator IN (${v.map(Docs.quoted).join(", ")})`],
+    ["dc_nature_agg", "Nature", (v) => `dc:nature IN (${v.map(Docs.quoted).join(", ")})`, "nature"],
+    ["dc_subjects_agg", "Subjects", (v) => `dc:subjects/* IN (${v.map(Docs.quoted).join(", ")})`, "l10nsubjects"],
+    ["dc_coverage_agg", "Coverage", (v) => `dc:coverage IN (${v.map(Docs.quoted).join(", ")})`, "l10ncoverage"],
+  ];
+  const chosen = new Map(); // aggregate: Set of values
+  let own = false; // the query was written by hand
+  let texts = new Map();
+
+  const written = () => {
+    const parts = ["ecm:primaryType NOT IN ('Domain', 'SectionRoot', 'TemplateRoot', 'WorkspaceRoot', 'Favorites')", "ecm:mixinType != 'HiddenInNavigation'", "ecm:isVersion = 0", "ecm:isTrashed = 0"];
+    if (field("words").value.trim()) parts.push(`ecm:fulltext = ${Docs.quoted(field("words").value.trim())}`);
+    if (field("type").value.trim()) parts.push(`ecm:primaryType = ${Docs.quoted(field("type").value.trim())}`);
+    if (field("path").value.trim()) parts.push(`ecm:path STARTSWITH ${Docs.quoted(field("path").value.trim())}`);
+    for (const [name, , condition] of facets) if (chosen.get(name)?.size) parts.push(condition([...chosen.get(name)]));
+    return `SELECT * FROM Document WHERE ${parts.join("\n  AND ")}\nORDER BY ${sorts()}`;
+  };
+  const query = () => field("query").value.trim();
+
+  const list = DocList.of({
+    label: "Results", where: true, empty: "Nothing found.", acts: (docs) => DocActs.ofMany(docs, async (label) => {
+      await list.refresh();
+      say(`${label}: done.`);
+    }),
+    load: (after) => Docs.query("default", query())(after),
+  });
+  byId("results").append(list.element);
+
+  const say = (text) => {
+    byId("done").textContent = text;
+    byId("done").hidden = !text;
+  };
+
+  const box = (name, bucket) => make("label", { class: "check" }, make("input", { type: "checkbox", checked: chosen.get(name)?.has(bucket.key), onchange: tried(async (e) => {
+    const set = chosen.get(name) || new Set();
+    if (e.target.checked) set.add(bucket.key);
+    else set.delete(bucket.key);
+    chosen.set(name, set);
+    await search();
+  }, false) }), make("span", {}, texts.get(bucket.key)?.trim() || bucket.key), make("span", { class: "soft small" }, bucket.docCount.toLocaleString()));
+
+  const count = async () => {
+    byId("facets").hidden = own;
+    if (own) return;
+    const q = new URLSearchParams({ pageSize: 1 });
+    if (field("words").value.trim()) q.set("ecm_fulltext", field("words").value.trim());
+    if (field("path").value.trim()) q.set("ecm_path", JSON.stringify([field("path").value.trim()]));
+    for (const [name] of facets) if (chosen.get(name)?.size) q.set(name, JSON.stringify([...chosen.get(name)]));
+    const { aggregations } = (await call("GET", `/api/v1/search/pp/default_search/execute?${q}`)).answer;
+    const groups = facets.filter(([name]) => aggregations?.[name]?.buckets.length);
+    const vocabularies = groups.map(([, , , directory]) => directory).filter(Boolean);
+    texts = new Map((await Promise.all(vocabularies.map(Pick.entries))).flat());
+    byId("facets").replaceChildren(...groups.map(([name, title]) => make("fieldset", {}, make("legend", {}, title), ...aggregations[name].buckets.map((x) => box(name, x)))));
+    byId("facets").hidden = !groups.length;
+  };
+
+  const search = async () => {
+    own = false;
+    field("query").value = written();
+    say("");
+    await Promise.all([list.refresh(), count()]);
+  };
+  const searchOwn = async () => {
+    own = true;
+    say("");
+    await Promise.all([list.refresh(), count()]);
+  };
+
+  const saved = async () => {
+    const { entries } = (await call("GET", "/api/v1/search/saved?pageSize=100")).answer;
+    byId("saved").replaceChildren(...(entries.length ? entries.filter((s) => s.query).map((s) => make("li", {},
+      make("div", {}, make("button", { type: "button", class: "quiet", onclick: tried(async () => {
+        field("query").value = s.query;
+        byId("editor").open = true;
+        await searchOwn();
+      }) }, s.title)),
+      make("button", { type: "button", class: "quiet danger", "aria-label": `Delete the search ${s.title}`, onclick: tried(async () => {
+        if (!await Dialogs.confirm("Delete a saved search", `Delete ${s.title}? The documents stay.`, "Delete")) return;
+        await call("DELETE", `/api/v1/search/saved/${s.id}`);
+        await saved();
+      }) }, "Delete"))) : [make("li", { class: "soft" }, "None yet.")]));
+  };
+
+  byId("save").addEventListener("click", tried(async () => {
+    const ask = Form.of([{ name: "title", label: "Name", kind: "text", required: true }]);
+    if (await Dialogs.open({ title: "Save this search", action: "Save", body: [ask.element], act: async () => call("POST", "/api/v1/search/saved", { "entity-type": "savedSearch", title: ask.value().title, query: query(), queryLanguage: "NXQL" }) })) await saved();
+  }));
+
+  // csv exports all results, also those that are not shown, in the background of the server.
+  byId("csv").addEventListener("click", tried(async () => {
+    say("Exporting…");
+    const { commandId } = await run("Bulk.RunAction", { action: "csvExport", query: query(), parameters: JSON.stringify({ xpaths: ["dc:title", "dc:description", "dc:creator", "dc:created", "dc:modified", "dc:nature"], fileName: "search.csv" }) });
+    for (let pause = 200; ; pause = Math.min(pause * 1.5, 3000)) {
+      const { answer } = await call("GET", `/api/v1/bulk/${commandId}`);
+      if (answer.error || answer.state === "ABORTED") throw new Error(answer.errorMessage || "The export was stopped.");
+      if (answer.state === "COMPLETED") break;
+      say(`Exporting… ${(answer.processed || 0).toLocaleString()}${answer.total ? ` of ${answer.total.toLocaleString()}` : ""}`);
+      await new Promise((go) => setTimeout(go, pause));
+    }
+    const response = await fetch(`${site.prefix}/api/v1/bulk/${commandId}/result`, { credentials: "same-origin" });
+    if (!response.ok) throw new Refused(response.status, {});
+    Docs.keep(await response.blob(), "search.csv");
+    say("Exported.");
+  }));
+
+  byId("explain").addEventListener("click", tried(async () => {
+    byId("plan").textContent = await run("Repository.Explain", { query: query() });
+    byId("plan").hidden = false;
+    byId("plan").focus();
+  }));
+  byId("run").addEventListener("click", tried(searchOwn));
+  form.addEventListener("submit", tried(search));
+  field("type").after(Pick.list(field("type"), { kind: "type" }));
+  field("path").after(Pick.list(field("path"), { kind: "document" }));
+  byId("sort").addEventListener("change", tried(async () => {
+    if (!own) return search();
+    field("query").value = `${query().replace(/\s*ORDER BY[\s\S]*$/i, "")}\nORDER BY ${sorts()}`;
+    return searchOwn();
+  }, false));
+  byId("all").addEventListener("click", () => list.all());
+  tried(async () => {
+    field("words").value = new URLSearchParams(location.search).get("q") || "";
+    byId("explain").hidden = !(await call("GET", "/api/v1/me")).answer.isAdministrator;
+    await Promise.all([search(), saved()]);
+  })();
+})();
