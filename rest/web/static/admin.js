@@ -122,6 +122,7 @@
     const select = make("select", {}, ...all.map((d) => make("option", {}, d.name)));
     const box = make("div");
     const open = async () => {
+      box.replaceChildren();
       const [element, refresh] = await section(await entries(all.find((d) => d.name === select.value)));
       box.replaceChildren(element);
       await refresh();
