@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -166,7 +167,8 @@ type planner struct {
 	o     PlanOptions
 	scope scope
 	errs  []error
-	n     int // steps so far, those within others included
+	n     int       // steps so far, those within others included
+	call  *CallStep // of a script, which is checked instead of steps
 }
 
 func (b *planner) steps(steps []Step) []step {
@@ -206,7 +208,11 @@ func (b *planner) failAt(st *Step, n int, path string, offset int, err error) {
 }
 
 func (b *planner) failed(st *Step, n int, part string, line, column int, err error) {
-	e := fault.Wrap(err, "step %d: %s", n, st.Op)
+	at := st.Op
+	if n > 0 { // a call of a script is no step
+		at = fmt.Sprintf("step %d: %s", n, st.Op)
+	}
+	e := fault.Wrap(err, "%s", at)
 	e.Kind, e.Line, e.Column = fault.Invalid, line, column
 	if part != "" {
 		e.Field = part
@@ -284,6 +290,9 @@ func (b *planner) params(st *step) {
 			continue
 		}
 		i, own := t.find([]byte(name))
+		if i < 0 && b.call != nil && st.d.Open {
+			continue
+		}
 		if i < 0 {
 			b.fail(&st.Step, st.n, name, t.unknown(name))
 			continue
@@ -292,6 +301,10 @@ func (b *planner) params(st *step) {
 			continue
 		}
 		st.given |= 1 << i
+		if b.call != nil && !fixed(v) {
+			b.properties(st, &t.fields[i], v)
+			continue
+		}
 		val, err := compileValue(v, b.o.Trusted)
 		switch {
 		case err != nil:
@@ -315,6 +328,9 @@ func (b *planner) params(st *step) {
 		st.proto = proto
 	}
 	b.value(st)
+	if b.call != nil && b.call.More {
+		return
+	}
 	if err := t.missing(st.given | b.inherited(t)); err != nil {
 		b.fail(&st.Step, st.n, "", err)
 	}

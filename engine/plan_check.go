@@ -351,6 +351,8 @@ func (b *planner) innerInput(st *step, given kindSet) error {
 // fixed reports whether nothing in a value is evaluated.
 func fixed(v any) bool {
 	switch v := v.(type) {
+	case Unknown:
+		return false
 	case string:
 		return !expr.Is(v)
 	case []any:
@@ -409,4 +411,35 @@ func (b *planner) sets(st *step) {
 			}
 		}
 	}
+}
+
+// Unknown stands for a value, or a part of one, that is known only when a script runs.
+type Unknown struct{}
+
+// CallStep is a call of an operation as the text of a script writes it.
+type CallStep struct {
+	Step       // the operation, its parameters, and where they stand
+	Input any  // Unknown unless it is written in the text
+	More  bool // it may give parameters that are not among those of the step
+}
+
+// CheckCall reports, joined, what is wrong with a call that a script makes: parameters that the operation does not have or
+// that are missing, an input that it does not take, and values written in the text that cannot be right.
+func (s *Set) CheckCall(call *CallStep, o PlanOptions) error {
+	d, ok := s.Op(call.Op)
+	if !ok {
+		return nil
+	}
+	b := planner{set: s, o: o, scope: scope{names: map[string]bool{}}, call: call}
+	for _, p := range o.Params {
+		b.scope.add(p.Name)
+	}
+	switch call.Input.(type) {
+	case nil, string, bool, int64, float64:
+		if _, err := d.choose(call.Input); err != nil {
+			b.fail(&call.Step, 0, "", err)
+		}
+	}
+	b.params(&step{Step: call.Step, d: d})
+	return errors.Join(b.errs...)
 }

@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -17,15 +18,17 @@ import (
 // the syntax, and calls of operations that names does not list.
 func Check(file string, src []byte, names func() []string) []Problem {
 	_, problems := parseHeader(file, string(src))
-	return append(problems, checkBody(file, string(src), names)...)
+	found, _ := checkBody(file, string(src), names)
+	return append(problems, found...)
 }
 
-// checkBody looks for what is wrong below the header.
-func checkBody(file, source string, names func() []string) (problems []Problem) {
+// checkBody looks for what is wrong below the header, and notes the calls of operations, whose parameters are for the
+// server to check: a worker knows names only.
+func checkBody(file, source string, names func() []string) (problems []Problem, calls []any) {
 	s, _ := parseHeader(file, source)
 	tree, err := parse(file, source)
 	if err != nil {
-		return []Problem{problemOf(file, err)}
+		return []Problem{problemOf(file, err)}, nil
 	}
 	if !declaresRun(tree.Program) {
 		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "function run(input, params) is missing"})
@@ -39,13 +42,16 @@ func checkBody(file, source string, names func() []string) (problems []Problem) 
 	walk(reflect.ValueOf(tree.Body), c.declare)
 	walk(reflect.ValueOf(tree.Body), c.call)
 	c.secondRun()
-	slices.SortStableFunc(c.problems, func(a, b Problem) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+	c.undeclared(s)
+	sortProblems(c.problems)
+	return append(problems, c.problems...), c.calls
+}
+
+// sortProblems puts problems into the order of the text.
+func sortProblems(problems []Problem) {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
-	return append(problems, c.problems...)
 }
 
 // problemOf is the problem an error describes.
@@ -69,6 +75,7 @@ type checker struct {
 	names    *names
 	declared map[string]bool // names the script itself declares, anywhere
 	problems []Problem
+	calls    []any // of operations; see calls.go
 }
 
 var typeIdentifier = reflect.TypeFor[*ast.Identifier]()
@@ -166,6 +173,7 @@ func (c *checker) call(node any) {
 		return
 	}
 	if c.names.has(path) {
+		c.note(c.names.at(path).op, n, at)
 		return
 	}
 	near := fault.Nearest(path, slices.Values(c.mangled()))

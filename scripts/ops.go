@@ -146,7 +146,8 @@ func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, e
 		return "", nil, err
 	}
 	s, problems := parseHeader(file, source)
-	found, _ := v.([]any)
+	all, _ := v.(map[string]any)
+	found, _ := all["problems"].([]any)
 	for _, x := range found {
 		m, _ := x.(map[string]any)
 		p := Problem{File: file}
@@ -157,7 +158,8 @@ func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, e
 		p.Line, p.Column = int(line), int(column)
 		problems = append(problems, p)
 	}
-	return s.Name, problems, nil
+	calls, _ := all["calls"].([]any)
+	return s.Name, append(problems, s.badCalls(c, calls)...), nil
 }
 
 func (r *Runner) compile(_ *engine.Set, file, source string) (engine.Op, error) {

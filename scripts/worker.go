@@ -149,14 +149,14 @@ func (k *serving) program(h *pipeHost, j *job) (*program, error) {
 	return p, err
 }
 
-// check returns the mistakes of a script that can be compiled.
+// check returns the mistakes of a script that can be compiled, and its calls.
 func (k *serving) check(j *job) any {
-	problems := checkBody(j.file, j.source, func() []string { return slices.Clone(k.names.all) })
+	problems, calls := checkBody(j.file, j.source, func() []string { return slices.Clone(k.names.all) })
 	out := make([]any, len(problems))
 	for i, p := range problems {
 		out[i] = map[string]any{"line": int64(p.Line), "column": int64(p.Column), "message": p.Message, "nearest": p.Nearest}
 	}
-	return out
+	return map[string]any{"problems": out, "calls": calls}
 }
 
 // large reports whether the worker has grown too much to be used again. It looks now and
