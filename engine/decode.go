@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -193,12 +192,21 @@ func (t *table) fromMap(c *Ctx, m map[string]any) (any, error) {
 
 // strange returns the first name, in their order, that no field has, if there is one.
 func (t *table) strange(m map[string]any) (name string, ok bool) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if i, _ := t.find([]byte(name)); i < 0 {
-			return name, true
-		}
+	if all := t.strangers(m); all != nil {
+		return all[0], true
 	}
 	return "", false
+}
+
+// strangers returns the names, in their order, that no field has.
+func (t *table) strangers(m map[string]any) (names []string) {
+	for name := range m {
+		if i, _ := t.find([]byte(name)); i < 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // misspelt adds to what is missing the name that was given perhaps instead.

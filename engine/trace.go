@@ -25,6 +25,7 @@ type Trace struct {
 	User     string            `json:"user,omitempty"`
 	Request  string            `json:"requestId,omitempty"`
 	Console  []string          `json:"console,omitempty"` // lines that a script printed
+	Warnings []string          `json:"warnings,omitempty"`
 	Changes  []storage.Change  `json:"changes,omitempty"` // of a step of a dry run, the first ones if they are many
 	Steps    []*Trace          `json:"steps,omitempty"`
 
@@ -116,7 +117,21 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 	params = given(params, raw)
 	r.hide(d, params)
 	t.Input, t.Params, t.secret = r.summary(in), r.summaries(d, params), d.Secret
+	t.warn(d, params)
 	return t
+}
+
+// warn notes parameters that the operation does not have: they do nothing.
+func (t *Trace) warn(d *Def, params map[string]any) {
+	if d.Open {
+		return
+	}
+	for _, name := range d.table.strangers(params) {
+		if len(t.Warnings) == mostIgnored {
+			return
+		}
+		t.Warnings = append(t.Warnings, d.table.unknown(name).Error())
+	}
 }
 
 // evaluated records what a parameter of the step that runs is, in place of its expression.

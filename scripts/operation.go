@@ -288,9 +288,12 @@ func defaultValue(word, text string) any {
 }
 
 // Op makes the operation of a script.
-func (r *Runner) Op(s *Script) engine.Op {
+func (r *Runner) Op(s *Script) engine.Op { return r.opFor(s, deployed) }
+
+// opFor makes the operation of a script that runs in the workers of an owner; "" those of the caller.
+func (r *Runner) opFor(s *Script, owner string) engine.Op {
 	j := newJob(s.File, s.Source, true)
-	j.owner = deployed
+	j.owner = owner
 	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) {
 		out, err := r.run(c, j, in, params)
 		if err != nil {

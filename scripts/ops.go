@@ -34,6 +34,13 @@ func (r *Runner) Ops() []engine.Op {
 			}),
 		},
 		engine.Op{
+			Name: "Script.Run", Label: "Run a script that is not saved", Category: "Scripting", SetsAny: true,
+			Doc: "Runs the text of a scripted operation, in a separate process, with the input and parameters, and returns its result. " +
+				"Nothing is saved: the text is tried as it would run when it is deployed.",
+			Callers: engine.Scripters,
+			Run:     engine.On(func(p tryParams, c *engine.Ctx, in any) (any, error) { return p.run(r, c, in) }),
+		},
+		engine.Op{
 			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
 			Doc:     "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
 			Callers: engine.Admins.From(engine.Direct),
@@ -51,6 +58,31 @@ type scriptParams struct {
 func (p scriptParams) run(r *Runner, c *engine.Ctx) error {
 	_, err := r.run(c, newJob("script", p.Script, false), c.Input, c.ChainParameters())
 	return err
+}
+
+type tryParams struct {
+	Source string         `json:"source" doc:"The text."`
+	Name   string         `json:"name" default:"script.js" doc:"File name for messages."`
+	Params map[string]any `json:"params,omitzero" doc:"Parameters of the scripted operation."`
+}
+
+// run runs the text as a step that nothing but this call knows.
+func (p tryParams) run(r *Runner, c *engine.Ctx, in any) (any, error) {
+	s, err := Parse(p.Name, []byte(p.Source))
+	if err != nil {
+		return nil, err
+	}
+	op := r.opFor(s, "")
+	op.Callers = engine.Scripters
+	set, err := c.Set().With([]engine.Op{op})
+	if err != nil {
+		return nil, fault.Invalid.Errorf("%w", err)
+	}
+	plan, err := set.Plan([]engine.Step{{Op: s.Name, Params: p.Params}}, "", engine.PlanOptions{Name: s.Name})
+	if err != nil {
+		return nil, err
+	}
+	return plan.Run(c, in)
 }
 
 type inputScriptParams struct {

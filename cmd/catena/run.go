@@ -41,23 +41,30 @@ func runCmd(g *global) *cobra.Command {
 		},
 	}
 	cmd.ValidArgsFunction = g.completeOperation
+	r.flags(cmd)
+	cmd.Flags().StringArrayVar(&r.files, "file", nil, "file to send as the input blob, repeatable")
+	_ = cmd.RegisterFlagCompletionFunc("param", g.completeParam) // the flag exists
+	return cmd
+}
+
+// flags are those of every command that runs something.
+func (r *runner) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&r.input, "input", "i", "", "input: a path, an ID, doc:…, docs:a,b or JSON")
 	f.StringArrayVarP(&r.pairs, "param", "p", nil, "parameter name=value, repeatable; the value may be JSON")
 	f.StringVar(&r.params, "params", "", "all parameters as a JSON object")
 	f.StringArrayVar(&r.vars, "context", nil, "context variable name=value, repeatable")
-	f.StringArrayVar(&r.files, "file", nil, "file to send as the input blob, repeatable")
 	f.BoolVar(&r.dry, "dry-run", false, "run everything, list the changes and roll back")
 	f.BoolVar(&r.trace, "trace", false, "print the tree of steps to standard error")
-	_ = cmd.RegisterFlagCompletionFunc("param", g.completeParam) // the flag exists
-	return cmd
 }
 
 // runner is the run verb's command line.
 type runner struct {
 	op, input, params  string
+	script             string // file of a script that is not deployed, run in place of op
 	pairs, vars, files []string
 	dry, trace         bool
+	brief              bool // only what scripts printed is shown of the trace
 	errs               io.Writer
 }
 
@@ -71,6 +78,13 @@ func (r *runner) call() (call, error) {
 		if err := json.Unmarshal([]byte(r.params), &c.params); err != nil {
 			return c, usage{fmt.Errorf("params: %w", err)}
 		}
+	}
+	if r.script != "" {
+		source, err := readText(r.script)
+		if err != nil {
+			return c, err
+		}
+		c.op, c.params = "Script.Run", map[string]any{"source": source, "name": filepath.Base(r.script), "params": c.params}
 	}
 	if c.vars, err = parsePairs(r.vars); err != nil {
 		return c, err
@@ -138,6 +152,8 @@ type step struct {
 	Error    string        `json:"error"`
 	Line     int           `json:"line"`
 	Duration time.Duration `json:"duration"`
+	Console  []string      `json:"console"`
+	Warnings []string      `json:"warnings"`
 	Steps    []step        `json:"steps"`
 }
 
@@ -152,7 +168,11 @@ func (r *runner) printTrace(ctx context.Context, c *client, id string) error {
 	if err := json.NewDecoder(resp.Body).Decode(&root); err != nil {
 		return err
 	}
-	root.print(r.errs, 0)
+	if r.brief {
+		root.printed(r.errs, 0)
+	} else {
+		root.print(r.errs, 0)
+	}
 	return nil
 }
 
@@ -166,8 +186,24 @@ func (s step) print(w io.Writer, depth int) {
 		out = "failed: " + s.Error
 	}
 	fmt.Fprintf(w, "%s%s%s: %s → %s (%s)\n", strings.Repeat("  ", depth), s.Op, line, cmp.Or(s.Input, "void"), out, s.Duration.Round(time.Microsecond))
+	for _, text := range s.Warnings {
+		fmt.Fprintf(w, "%s! %s\n", strings.Repeat("  ", depth+1), text)
+	}
+	for _, text := range s.Console {
+		fmt.Fprintf(w, "%s| %s\n", strings.Repeat("  ", depth+1), text)
+	}
 	for _, inner := range s.Steps {
 		inner.print(w, depth+1)
+	}
+}
+
+// printed writes what scripts printed, and nothing else.
+func (s step) printed(w io.Writer, _ int) {
+	for _, text := range s.Console {
+		fmt.Fprintln(w, text)
+	}
+	for _, inner := range s.Steps {
+		inner.printed(w, 0)
 	}
 }
 
