@@ -86,7 +86,7 @@ var exits = []struct {
 	{"chain delete C", 3, ""},
 	{"script apply :dir/s.js", 0, `[{"file":`},
 	{"script check :dir/s.js", 0, `[{"file":`},
-	{"script run :dir/s.js", 0, "1"},
+	{"script run :dir/s.js", 0, "{"},
 	{"script run :dir/none.js", 2, ""},
 	{"script list", 0, `[{"name":`},
 	{"script show S.One", 0, `{"name":`},
