@@ -74,7 +74,7 @@ func (f *meters) observe(s kv.Stats) {
 // registry holds everything that /metrics shows besides requests and the process.
 func (a *app) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(a.meters.transactions, a.meters.seconds, a.meters.repeated, &sampler{a})
+	r.MustRegister(a.meters.transactions, a.meters.seconds, a.meters.repeated, &sampler{a}, nodeFigures{a})
 	return r
 }
 

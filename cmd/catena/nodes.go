@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"catena/rest"
@@ -71,6 +72,40 @@ func (a *app) follow(ctx context.Context) error {
 			failed = err != nil
 		}
 	}
+}
+
+// nodeFigures are those of a node of a database. A server with a data directory has none.
+type nodeFigures struct{ *app }
+
+var (
+	descNodes       = prometheus.NewDesc("catena_nodes", "Servers that share the database, as this one saw at its last heartbeat.", nil, nil)
+	descSkew        = prometheus.NewDesc("catena_clock_skew_seconds", "By how much the clock of the database is ahead of that of this machine.", nil, nil)
+	descConnections = prometheus.NewDesc("catena_database_connections", "Connections for transactions by state: used, idle, and how many there may be: limit.", []string{"state"}, nil)
+)
+
+// Describe lists the figures.
+func (f nodeFigures) Describe(to chan<- *prometheus.Desc) {
+	to <- descNodes
+	to <- descSkew
+	to <- descConnections
+}
+
+// Collect reads them.
+func (f nodeFigures) Collect(to chan<- prometheus.Metric) {
+	if f.database == nil {
+		return
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	if f.member != nil {
+		gauge(descNodes, float64(f.member.Count()))
+	}
+	gauge(descSkew, f.database.Skew().Seconds())
+	used, idle, limit := f.database.Connections()
+	gauge(descConnections, float64(used), "used")
+	gauge(descConnections, float64(idle), "idle")
+	gauge(descConnections, float64(limit), "limit")
 }
 
 func nodesCmd(g *global) *cobra.Command {

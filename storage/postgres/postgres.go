@@ -150,6 +150,15 @@ func (s *Store) Limits() kv.Limits { return kv.Portable }
 // Skew is by how much the clock of the database is ahead of the one of this machine.
 func (s *Store) Skew() time.Duration { return time.Duration(s.skew.Load()) }
 
+// Connections returns how many connections for transactions are in use and idle, and how many there may be.
+func (s *Store) Connections() (used, idle, limit int) {
+	for _, p := range []*pgxpool.Pool{s.main, s.spare} {
+		now := p.Stat()
+		used, idle, limit = used+int(now.AcquiredConns()), idle+int(now.IdleConns()), limit+int(now.MaxConns())
+	}
+	return used, idle, limit
+}
+
 // Close waits for open snapshots and disconnects.
 func (s *Store) Close() error {
 	s.gate.Lock()
