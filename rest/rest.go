@@ -41,6 +41,7 @@ type Config struct {
 	ContextPath string               // where clients expect everything a second time, "/nuxeo"
 	Base        string               // public address with the context path; "": from each request
 	Version     string               // product version clients compare, "2023.10"
+	Program     string               // version of the program itself; "": not said
 	Hosts       []string             // host names served besides localhost, addresses and that of Base; "*": any
 	Origins     []string             // other web origins that may call, "https://app.example.org"
 	Limits      Limits               // zero values take the defaults

@@ -118,6 +118,7 @@ func TestAddresses(t *testing.T) {
 		{"GET", "/api/v1/config/schemas/dublincore", 200, `"@prefix":"dc"`},
 		{"GET", "/api/v1/config/facets/Folderish", 200, `"entity-type":"facet"`},
 		{"GET", "/api/v1/capabilities", 200, `"distributionVersion":"2023.10"`},
+		{"GET", "/api/v1/capabilities", 200, `"programVersion":"dev"`},
 		{"GET", "/nuxeo/json/cmis", 200, `"productVersion":"2023.10"`},
 		{"GET", "/nuxeo/runningstatus", 200, `"repositoryStatus":"ok"`},
 		{"GET", "/runningstatus?info=started", 200, `true`},

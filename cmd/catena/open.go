@@ -320,7 +320,7 @@ func (a *app) workflowStatus(context.Context) error {
 
 // handler is the REST interface on this data directory.
 func (a *app) handler(c rest.Config) *rest.Handler {
-	c.Engine, c.Log, c.Version, c.Hooks = a.engine, a.log, platformVersion, automation.Receive(a.hooks)
+	c.Engine, c.Log, c.Version, c.Program, c.Hooks = a.engine, a.log, platformVersion, version, automation.Receive(a.hooks)
 	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true}, rest.Check{Name: "workflowStatus", Test: a.workflowStatus, Part: true})
 	if a.location.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -35,6 +36,7 @@ func capabilities(x *rest.Request) error {
 		"entity-type": "capabilities",
 		"server": rest.Values{
 			"distributionName": "catena", "distributionVersion": x.Server.Version, "distributionServer": "catena-" + x.Server.Version,
+			"programVersion": cmp.Or(x.Server.Program, "dev"),
 		},
 		"cluster":    rest.Values{"enabled": false, "nodeId": "1"},
 		"repository": repositories,
