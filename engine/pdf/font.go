@@ -102,7 +102,7 @@ func (p *pdf) composite(f *pdfFont, d types.Dict) {
 		f.usual = n
 	}
 	w := p.list(own["W"])
-	for i := 0; i+1 < len(w) && len(f.widths) < maxPDFCodes; {
+	for i := 0; i+1 < len(w) && len(f.widths) < maxPDFCodes && p.steps > 0; {
 		first, _ := p.number(w[i])
 		if list := p.list(w[i+1]); list != nil {
 			for j, o := range list {
@@ -116,8 +116,10 @@ func (p *pdf) composite(f *pdfFont, d types.Dict) {
 		}
 		last, _ := p.number(w[i+1])
 		width, _ := p.number(w[i+2])
-		for code := int(first); code <= int(last) && len(f.widths) < maxPDFCodes; code++ {
+		// Counted as steps: ranges that give the same codes again and again never fill the table.
+		for code := int(first); code <= int(last) && len(f.widths) < maxPDFCodes && p.steps > 0; code++ {
 			f.widths[code] = width
+			p.steps--
 		}
 		i += 3
 	}
@@ -204,7 +206,7 @@ func (p *pdf) toUnicode(f *pdfFont, data []byte) {
 			}
 		case "endbfrange":
 			for i := 0; i+2 < len(operands); i += 3 {
-				f.span(codeOf(operands[i].text), codeOf(operands[i+1].text), operands[i+2])
+				p.steps -= f.span(codeOf(operands[i].text), codeOf(operands[i+1].text), operands[i+2], p.steps)
 			}
 		}
 		operands = operands[:0]
@@ -230,19 +232,21 @@ func (f *pdfFont) spaces(operands []operand) {
 	}
 }
 
-// span maps a range of codes to texts that follow each other, or to those of a list.
-func (f *pdfFont) span(first, last int, to operand) {
-	for i := 0; first+i <= last && len(f.texts) < maxPDFCodes; i++ {
+// span maps a range of codes to texts that follow each other, or to those of a list. It maps at most as many as there are
+// steps left, and returns how many it has taken.
+func (f *pdfFont) span(first, last int, to operand, left int) (steps int) {
+	for i := 0; first+i <= last && len(f.texts) < maxPDFCodes && i < left; i++ {
+		steps++
 		if to.kind == listOperand {
 			if i >= len(to.items) {
-				return
+				return steps
 			}
 			f.texts[first+i] = utf16Text(to.items[i].text)
 			continue
 		}
 		raw := []byte(to.text)
 		if len(raw) == 0 {
-			return
+			return steps
 		}
 		n := i
 		for at := len(raw) - 1; at >= 0 && n > 0; at-- {
@@ -252,6 +256,7 @@ func (f *pdfFont) span(first, last int, to operand) {
 		}
 		f.texts[first+i] = utf16Text(string(raw))
 	}
+	return steps
 }
 
 func codeOf(s string) int {
