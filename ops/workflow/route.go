@@ -129,8 +129,8 @@ func routing[P any](ms models, name, label, doc string, run func(P, *env) error)
 
 func resumeStep(ms models) engine.Op {
 	return routing(ms, "Document.Routing.Resume.Step", "Resume Step",
-		"Completes the step of a route in the variable document.routing.step, and continues the route. Open tasks of the step are canceled, except that the chain of one of  "+
-			"several tasks, on several documents, leaves the step to the last one.  "+
+		"Completes the step of a route in the variable document.routing.step, and continues the route. Open tasks of the step are canceled, except that the chain of one of "+
+			"several tasks, on several documents, leaves the step to the last one. "+
 			"For the actors of such a task and users who may cancel the route. Returns the input.",
 		func(_ engine.Void, e *env) error {
 			s, err := e.movable()
@@ -165,7 +165,7 @@ func (e *env) waits(s *workflow.Step) (bool, error) {
 
 func stepDone(ms models) engine.Op {
 	return routing(ms, "Document.Routing.Step.Done", "Set Step Done",
-		"Completes the step of a route in the variable document.routing.step. The route continues with the next step if the step's own chain  "+
+		"Completes the step of a route in the variable document.routing.step. The route continues with the next step if the step's own chain "+
 			"calls it; otherwise Document.Routing.Resume.Step for another step, or Workflow.ResumeNode, continues it. The same callers are allowed as there. Returns the input.",
 		func(_ engine.Void, e *env) error {
 			s, err := e.movable()
@@ -178,7 +178,7 @@ func stepDone(ms models) engine.Op {
 
 func stepBackToReady(ms models) engine.Op {
 	return routing(ms, "Document.Routing.BackToReady", "Set Step back to a ready state",
-		"Resets the step of a route in the variable document.routing.step and cancels its open tasks. The step starts again  "+
+		"Resets the step of a route in the variable document.routing.step and cancels its open tasks. The step starts again "+
 			"when the route goes on. For the actors of such a task and users who may cancel the route. Returns the input.",
 		func(_ engine.Void, e *env) error {
 			s, err := e.movable()
@@ -191,7 +191,7 @@ func stepBackToReady(ms models) engine.Op {
 
 func setNextStep(ms models) engine.Op {
 	return routing(ms, "Update.NextStep.ConditionalFolder", "Choose branch",
-		"Chooses the folder of steps that continues after the step in the variable document.routing.step. The step must be in a conditional folder;  "+
+		"Chooses the folder of steps that continues after the step in the variable document.routing.step. The step must be in a conditional folder; "+
 			"elsewhere there is nothing to choose. For the actors of a task of the step and users who may cancel the route. Returns the input.",
 		func(p nextStepParams, e *env) error {
 			s, err := e.movable()
