@@ -16,6 +16,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/credential"
 )
 
 // What a deck that is shared must not give away, in its slides, its notes and its picture.
@@ -34,7 +35,10 @@ func lend(t *testing.T) *lent {
 	l := &lent{t: t}
 	logs := slog.New(slog.NewJSONHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	l.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: decks.Listen, Single: t.Name() == "TestShareGuesses", // each server counts for itself
+		Ops: decks.Ops, Repo: func(r *storage.Repo) {
+			decks.Listen(r)
+			countTogether(t, r)
+		},
 		Storage: func(c *storage.Config) {
 			c.Clock = func() time.Time { return time.Now().Add(time.Duration(l.later.Load())) }
 		},
@@ -46,6 +50,56 @@ func lend(t *testing.T) *lent {
 	makeDeck(t, l.Server, map[string]any{"title": "Lent", "data": `<section>` + sharedText + ` <img src="files/1/dot.svg"><aside class="notes">` + sharedText + `</aside></section>`})
 	expect(t, l.Do("POST", "/v1/decks/1/files?name=dot", "<svg xmlns='http://www.w3.org/2000/svg'><!--"+sharedText+"--></svg>", "as", "alice", "Content-Type", "image/svg+xml"), 201, "")
 	return l
+}
+
+// countTogether has servers on one store name counters of wrong passwords in the same way.
+func countTogether(t *testing.T, r *storage.Repo) {
+	t.Helper()
+	if err := credential.Open(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSignInGuesses guesses the password of a user from one address: ten are looked at, by however many servers. A right
+// password forgives those before it.
+func TestSignInGuesses(t *testing.T) {
+	var later atomic.Int64
+	s := resttest.Start(t, resttest.Config{
+		Repo: func(r *storage.Repo) { countTogether(t, r) },
+		Storage: func(c *storage.Config) {
+			c.Clock = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		},
+	})
+	s.User("bob")
+	guess := func(n int) (looked int) {
+		t.Helper()
+		for i := range n {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+api+"/me", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.SetBasicAuth("bob", fmt.Sprint("wrong ", i))
+			got := s.Send(req)
+			if got.StatusCode < 400 {
+				t.Fatalf("guess %d: %s", i, got.Status)
+			}
+			if !strings.Contains(got.Text, "too many failed attempts") {
+				looked++
+			}
+		}
+		return looked
+	}
+	if n := guess(9); n != 9 {
+		t.Errorf("%d of 9 guesses looked at", n)
+	}
+	expect(t, s.Do("GET", api+"/me", "", "as", "bob"), 200, "")
+	if n := guess(14); n != 10 {
+		t.Errorf("%d of 14 guesses looked at after the right password, want 10", n)
+	}
+	later.Add(int64(4 * time.Minute)) // enough for two more
+	if n := guess(5); n != 2 {
+		t.Errorf("%d of 5 guesses looked at after 4 minutes, want 2", n)
+	}
 }
 
 // link makes a link and returns its path.

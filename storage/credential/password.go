@@ -65,6 +65,9 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 		if row, sum, err = kept(tx, user); err == nil {
 			from, seen, err = origin(tx, user, sum)
 		}
+		if err == nil {
+			err = takeIn(tx, a, from)
+		}
 		return err
 	})
 	if err != nil {
@@ -78,12 +81,13 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 		return nil, err
 	}
 	if !ok {
-		keepCounters(ctx, repo, countersEvery)
+		wrong(ctx, repo, a, from)
 		return nil, errSignIn()
 	}
 	p, err := signedIn(ctx, repo, user, sum)
 	if err == nil {
 		a.Settle(sum)
+		right(ctx, repo, a, from)
 		seen.remember(ctx, repo, user)
 	}
 	return p, err
@@ -147,8 +151,11 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 	if err != nil {
 		return err
 	}
-	a := password.Of(tx.Repo().Memory()).Attempt(u.Username, old)
-	if err := a.Admit(password.Origin{Source: "signed in"}); err != nil {
+	a, from := password.Of(tx.Repo().Memory()).Attempt(u.Username, old), password.Origin{Source: "signed in"}
+	if err := takeIn(tx.As(tx.Repo().System()), a, from); err != nil {
+		return err
+	}
+	if err := a.Admit(from); err != nil {
 		return err
 	}
 	row, sum, err := kept(tx, u.Username)
@@ -162,6 +169,9 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		}
 	}
 	if !ok {
+		if tx.Repo().Shared() {
+			wrong(tx.Context(), tx.Repo(), a, from)
+		}
 		return fault.Denied.Errorf("password: the old password is wrong").WithCode(fault.CodeNotSignedIn).In("oldPassword")
 	}
 	a.Settle(sum)
@@ -183,11 +193,22 @@ func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (
 	if _, ok, err := a.Known(ctx); ok || err != nil {
 		return ok, 0, err
 	}
-	if wait = a.Wait(stranger(ctx)); wait > 0 {
+	from := stranger(ctx)
+	if repo.Shared() { // in a transaction of its own: that around must not fail because others guess as well
+		if err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error { return takeIn(tx, a, from) }); err != nil {
+			return false, 0, err
+		}
+	}
+	if wait = a.Wait(from); wait > 0 {
 		return false, wait, nil
 	}
-	if ok, err = a.Matches(ctx, kept, text); ok {
+	ok, err = a.Matches(ctx, kept, text)
+	switch {
+	case ok:
 		a.Settle(nil)
+		right(ctx, repo, a, from)
+	case err == nil && repo.Shared():
+		wrong(ctx, repo, a, from)
 	}
 	return ok, 0, err
 }

@@ -24,6 +24,7 @@ type Attempt struct {
 
 	here, anywhere rate
 	uses           []use
+	alarms         []*Alarm // by use, what is reported if that budget is exhausted
 	alarm          *Alarm
 	checking       chan struct{} // closed by Done; nil before Known
 }
@@ -87,23 +88,52 @@ func (a *Attempt) Admit(from Origin) error {
 	return nil
 }
 
-// Wait is Admit that returns how long to wait, 0 if the attempt is admitted.
-func (a *Attempt) Wait(from Origin) time.Duration {
-	c, now := a.c, a.c.clock()
-	a.uses = append(a.uses, use{c.key("place", a.who, from.Source), a.here})
-	alarms := []*Alarm{{Name: a.who}}
+// Counters says where the attempt comes from, and returns by what it is counted: the place first.
+func (a *Attempt) Counters(from Origin) (keys []Key) {
+	c := a.c
+	a.uses = append(a.uses[:0], use{c.key("place", a.who, from.Source), a.here})
+	a.alarms = append(a.alarms[:0], &Alarm{Name: a.who})
 	if from.Stranger {
 		a.uses = append(a.uses, use{c.key("name", a.who), a.anywhere})
-		alarms = append(alarms, &Alarm{Name: a.who})
+		a.alarms = append(a.alarms, &Alarm{Name: a.who})
 	}
 	if from.Address != "" {
 		a.uses = append(a.uses, use{c.key("address", from.Address), addressRate})
-		alarms = append(alarms, &Alarm{Address: from.Address})
+		a.alarms = append(a.alarms, &Alarm{Address: from.Address})
 	}
+	for _, u := range a.uses {
+		keys = append(keys, u.key)
+	}
+	return keys
+}
+
+// Failures returns the counters of an attempt that failed, raised by it above what a store has of them.
+func (a *Attempt) Failures(stored map[Key]Stored) map[Key]Stored {
+	now, out := a.c.clock(), map[Key]Stored{}
+	for _, u := range a.uses {
+		s := stored[u.key]
+		all := time.Duration(u.burst) * u.every
+		used := min(max(0, s.Whole.Sub(now)), all)
+		s.Whole = now.Add(min(used+u.every, all))
+		out[u.key] = s
+	}
+	return out
+}
+
+// Forgiven is a counter of which a right password has just forgiven everything.
+func (a *Attempt) Forgiven() Stored {
+	now := a.c.clock()
+	return Stored{Whole: now, Forgiven: now}
+}
+
+// Wait is Admit that returns how long to wait, 0 if the attempt is admitted.
+func (a *Attempt) Wait(from Origin) time.Duration {
+	c, now := a.c, a.c.clock()
+	a.Counters(from)
 	if i, wait := c.throttle.take(now, a.uses); i >= 0 {
 		c.Refused.Add(1)
 		if c.alarms.first(a.uses[i].key, now) {
-			a.alarm = alarms[i]
+			a.alarm = a.alarms[i]
 		}
 		return wait
 	}

@@ -48,6 +48,8 @@ type throttle struct {
 	whole map[Key]time.Time
 	dirty map[Key]bool // changed since they were last written
 	wrote time.Time    // when that was
+
+	forgiven map[Key]time.Time // as it was last taken in
 }
 
 // used returns how much of a budget is used up. If the clock was set back, that is all of it from now on.
@@ -142,6 +144,31 @@ func (c *Checker) Restore(secret []byte, counters map[Key]time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.countSecret, t.whole, t.dirty = secret, counters, map[Key]bool{}
+}
+
+// Stored is a counter as processes that share a store have it there.
+type Stored struct {
+	Whole    time.Time `json:"expires"`           // when the budget is whole again
+	Forgiven time.Time `json:"forgiven,omitzero"` // when a right password last forgave what was counted before
+}
+
+// TakeIn takes in counters of other processes: what they have counted beyond this one, and what they have forgiven.
+func (c *Checker) TakeIn(counters map[Key]Stored) {
+	t, now := &c.throttle, c.clock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k, s := range counters {
+		switch {
+		case !s.Forgiven.Equal(t.forgiven[k]):
+			if t.forgiven == nil || len(t.forgiven) >= maxCounters {
+				t.forgiven = map[Key]time.Time{}
+			}
+			t.forgiven[k] = s.Forgiven
+			t.set(k, s.Whole, now)
+		case s.Whole.After(now) && s.Whole.After(t.whole[k]):
+			t.set(k, s.Whole, now)
+		}
+	}
 }
 
 // Unwritten returns the counters that changed since the last call, zero for those that are gone. It returns none for
