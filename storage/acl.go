@@ -117,7 +117,14 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 	if err != nil {
 		return nil, err
 	}
+	above, err := t.inherited(mine, up)
+	if err != nil {
+		return nil, err
+	}
 	out, h := make([]ACL, 0, len(mine)+1), t.identities()
+	if err := h.ahead(mine, above); err != nil {
+		return nil, err
+	}
 	for _, l := range mine {
 		entries, err := h.present(l.Entries)
 		if err != nil {
@@ -127,30 +134,36 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 			out = append(out, ACL{l.Name, entries})
 		}
 	}
-	if up == nil || ends(mine) {
-		return out, nil
-	}
 	inherited := ACL{Name: "inherited"}
-	for _, id := range up.acls {
-		lists, err := t.accessLists(id)
+	for _, l := range above {
+		entries, err := h.present(l.Entries)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range lists {
-			entries, err := h.present(l.Entries)
-			if err != nil {
-				return nil, err
-			}
-			inherited.Entries = append(inherited.Entries, entries...)
-		}
-		if ends(lists) {
-			break
-		}
+		inherited.Entries = append(inherited.Entries, entries...)
 	}
 	if len(inherited.Entries) > 0 {
 		out = append(out, inherited)
 	}
 	return out, nil
+}
+
+// inherited returns the lists of the folders above a document with lists of its own, the nearest first, up to one that ends
+// inheritance.
+func (t *Tx) inherited(mine []ACL, up *Folder) (above []ACL, err error) {
+	if up == nil || ends(mine) {
+		return nil, nil
+	}
+	for _, id := range up.acls {
+		lists, err := t.accessLists(id)
+		if err != nil {
+			return nil, err
+		}
+		if above = append(above, lists...); ends(lists) {
+			break
+		}
+	}
+	return above, nil
 }
 
 // ends reports whether nothing after the lists can matter.

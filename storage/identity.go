@@ -69,6 +69,27 @@ func (h identities) find(name string) (identity, error) {
 	return found, err
 }
 
+// ahead has a store across a network fetch what find and group ask for about those that access lists name.
+func (h identities) ahead(own, above []ACL) error {
+	if !h.t.kv.Remote() {
+		return nil
+	}
+	var keys [][]byte
+	asked := map[string]bool{Everyone: true}
+	for _, l := range slices.Concat(own, above) {
+		for _, e := range l.Entries {
+			if _, known := h.of[e.User]; known || asked[e.User] || e.User == "" || len(e.User) > maxTableKey {
+				continue
+			}
+			asked[e.User] = true
+			for _, table := range []string{layout.UserTable, formerTable, layout.GroupTable} {
+				keys = append(keys, layout.TableKey(layout.TableSpace, table, e.User))
+			}
+		}
+	}
+	return h.t.kv.Prefetch(keys)
+}
+
 // present returns those of the entries that are for somebody who can have the name, without the numbers.
 func (h identities) present(entries []ACE) ([]ACE, error) {
 	var out []ACE

@@ -112,6 +112,9 @@ func (i Internal) Pending(limit int) (ids []layout.ID, more bool, err error) {
 	return i.t.pending(limit)
 }
 
+// Ahead has a store across a network fetch documents that are about to be loaded.
+func (i Internal) Ahead(ids []layout.ID) error { return i.t.ahead(ids) }
+
 // LoadCovered loads the document of an index row, regardless of who may see it; nil if it is gone.
 func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
 	if c.Bits&layout.HasNode == 0 {

@@ -259,8 +259,9 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 
 // authentication is what a principal who signed in acts by.
 type authentication struct {
-	epoch  []byte // of the memberships when the groups were read
-	proven bool   // only as long as By is good
+	epoch  []byte   // of the memberships when the groups were read
+	proven bool     // only as long as By is good
+	rows   [][]byte // that say so, as far as they are known
 }
 
 // Proof is what somebody signed in by, as it can be kept: a kind, and what one of the kind is found by, which
@@ -278,10 +279,11 @@ func (t *Tx) regrouped() error {
 	return t.kv.Set(membersKey, epoch)
 }
 
-// While returns a principal who acts as long as a proof is good.
-func (p *Principal) While(by Proof) *Principal {
+// While returns a principal who acts as long as a proof is good. Rows are the keys of what says that it is, which a store
+// across a network is asked for together with the rest that every transaction reads.
+func (p *Principal) While(by Proof, rows ...[]byte) *Principal {
 	as := *p
-	as.By, as.auth.proven = by, true
+	as.By, as.auth.proven, as.auth.rows = by, true, rows
 	return &as
 }
 
@@ -303,8 +305,8 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	if as.auth.epoch == nil {
 		return as, nil
 	}
-	if t.kv.Remote() && !t.kv.Writable() { // what nearly every reader asks for
-		if err := t.kv.Prefetch([][]byte{membersKey, epochKey}); err != nil {
+	if t.kv.Remote() { // what nearly every transaction asks for
+		if err := t.kv.Prefetch(append([][]byte{membersKey, epochKey}, as.auth.rows...)); err != nil {
 			return nil, err
 		}
 	}

@@ -26,6 +26,9 @@ type Table struct {
 	readOnly bool
 }
 
+// maxTableKey is what the portable limits leave for the key of a row behind the name of its table, in bytes.
+const maxTableKey = 900
+
 // Table returns the table of a name; it need not exist.
 func (t *Tx) Table(name string) Table { return Table{t: t, space: layout.TableSpace, name: name} }
 
@@ -39,6 +42,11 @@ func (b Table) ReadOnly() Table {
 // is kept. Changes of its rows are not noted.
 func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: layout.SecretSpace, name: s.Name} }
 
+// SecretKey is where the row of a secret table is kept, for Principal.While.
+func SecretKey(s row.Secret, key string) []byte {
+	return layout.TableKey(layout.SecretSpace, s.Name, key)
+}
+
 func (b Table) key(key string) ([]byte, error) {
 	if b.name == "" || strings.IndexByte(b.name, 0) >= 0 {
 		return nil, fault.Invalid.Errorf("table %q: not a valid name", b.name)
@@ -46,9 +54,8 @@ func (b Table) key(key string) ([]byte, error) {
 	if key == "" {
 		return nil, fault.Invalid.Errorf("table %s: the key is empty", b.name)
 	}
-	// Every store has to hold the key with its prefix; 900 bytes is what the portable limits leave for it.
-	if len(key) > 900 {
-		return nil, fault.Limit.Errorf("table %s: key of %d bytes, limit 900", b.name, len(key))
+	if len(key) > maxTableKey {
+		return nil, fault.Limit.Errorf("table %s: key of %d bytes, limit %d", b.name, len(key), maxTableKey)
 	}
 	return layout.TableKey(b.space, b.name, key), nil
 }

@@ -226,12 +226,8 @@ func (t *Tx) node(id layout.ID) (*node, error) {
 
 // load reads a document anyone who may see it; nil if there is none.
 func (t *Tx) load(id layout.ID) (*Doc, error) {
-	if t.kv.Remote() { // both rows in one round trip
-		rows, err := t.kv.GetMany([][]byte{layout.NodeKey(id), layout.RecordKey(id)})
-		if err != nil || rows[0] == nil || rows[1] == nil {
-			return nil, err
-		}
-		return t.assemble(id, rows[0], rows[1])
+	if err := t.ahead([]layout.ID{id}); err != nil {
+		return nil, err
 	}
 	b, err := t.kv.Get(layout.NodeKey(id))
 	if err != nil || b == nil {
@@ -242,6 +238,19 @@ func (t *Tx) load(id layout.ID) (*Doc, error) {
 		return nil, err
 	}
 	return t.assemble(id, b, rec)
+}
+
+// ahead has a store across a network fetch the rows of documents that are about to be loaded, in one round trip. It remembers
+// them, so that a transaction that reads a document again, such as to change it, waits once.
+func (t *Tx) ahead(ids []layout.ID) error {
+	if !t.kv.Remote() {
+		return nil
+	}
+	keys := make([][]byte, 0, 2*len(ids))
+	for _, id := range ids {
+		keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
+	}
+	return t.kv.Prefetch(keys)
 }
 
 // assemble makes a document of its two rows; nil if it is cut off from the root.

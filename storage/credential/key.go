@@ -212,7 +212,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(storage.Proof{Kind: byKey, Name: keyName(id)})
+	as := p.While(storage.Proof{Kind: byKey, Name: keyName(id)}, storage.SecretKey(keys, keyName(id)))
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

@@ -99,7 +99,7 @@ func signedIn(ctx context.Context, repo *storage.Repo, user string, sum []byte) 
 	if err != nil {
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}), nil
+	return p.While(storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}, storage.SecretKey(password.Users, user)), nil
 }
 
 // passwordStands reports whether a user's password is still that of a sum, which stands before the user's name.

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/internal/secret"
 )
@@ -65,7 +66,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: bySession, Name: name}), nil
+	return p.While(storage.Proof{Kind: bySession, Name: name}, storage.SecretKey(sessions, name), storage.SecretKey(password.Users, s.User)), nil
 }
 
 // sessionStands reports whether a session is there, and the password that by which it began.

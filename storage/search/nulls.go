@@ -116,7 +116,7 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
-	for row, err := range r.t.kv().Scan(rng) {
+	for row, err := range r.rows(rng) {
 		if err != nil {
 			return err
 		}

@@ -39,6 +39,7 @@ type scan struct {
 	once     bool               // a document's rows are told apart by firstRow
 	src      coverSource
 	single   candidate
+	ahead    []kv.Row // read and not decided about, the present one first, if their documents were not fetched
 
 	typ    []byte // the last type asked about
 	wanted bool
@@ -129,7 +130,7 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 		if !clampRange(&rng, reverse, after) {
 			continue
 		}
-		for row, err := range r.t.kv().Scan(rng) {
+		for row, err := range r.rows(rng) {
 			if err == nil {
 				err = r.count()
 			}
@@ -163,13 +164,21 @@ func (r *scan) offer(h *candidate, visit func(h *candidate) (bool, error)) (more
 
 // byID offers documents that are known by id, in the order of the ids.
 func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
-	for i := range r.path.ids {
-		id := r.path.ids[i]
-		if reverse {
-			id = r.path.ids[len(r.path.ids)-1-i]
-		}
+	ids := r.path.ids
+	if reverse {
+		ids = slices.Clone(ids)
+		slices.Reverse(ids)
+	}
+	fetched := 0
+	for i, id := range ids {
 		if after != nil && (bytes.Compare(id[:], after) > 0) == reverse || bytes.Equal(id[:], after) {
 			continue
+		}
+		if i >= fetched {
+			fetched = min(len(ids), max(i+r.first(), min(2*i, i+mostAhead)))
+			if err := r.t.in().Ahead(ids[i:fetched]); err != nil {
+				return err
+			}
 		}
 		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
 			return err
@@ -185,7 +194,7 @@ func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bo
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
-	for row, err := range r.t.kv().Scan(rng) {
+	for row, err := range r.rows(rng) {
 		if err == nil {
 			err = r.count()
 		}
@@ -206,6 +215,9 @@ func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bo
 
 // typed finds out the type of a child whose row does not say it.
 func (r *scan) typed(h *candidate) error {
+	if err := r.fetch(); err != nil {
+		return err
+	}
 	rec, err := r.t.kv().Get(layout.RecordKey(h.id))
 	if err != nil || rec == nil {
 		return err
@@ -460,6 +472,9 @@ func (r *scan) doc(h *candidate) (query.Source, error) {
 	if h.doc == nil {
 		r.loads++
 		r.t.spent.docs++
+		if err := r.fetch(); err != nil {
+			return nil, err
+		}
 		d, err := r.t.in().LoadCovered(h.id, &h.Cover)
 		if err != nil || d == nil {
 			return nil, err
