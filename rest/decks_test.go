@@ -39,7 +39,7 @@ func members(v any) string {
 func TestDeckRevisions(t *testing.T) {
 	s := startDecks(t, -1)
 	key := s.Key("alice", "read_write")
-	common := "background_transition created_at description height id language margin notes slide_count slug theme_color theme_font title transition updated_at url urls visibility width"
+	common := "background_transition created_at description embed_origins height id language margin notes slide_count slug theme_color theme_font title transition updated_at url urls visibility width"
 	sorted := func(text string) string {
 		f := strings.Fields(text)
 		slices.Sort(f)

@@ -53,6 +53,10 @@ func (x *Request) writePage(p *web.Page, a *Answer) {
 	h.Set("Content-Security-Policy", p.Policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if p.Framed { // the policy says by whom; X-Frame-Options cannot name origins
+		h.Del("X-Frame-Options")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 	a.Mime, a.Body = "text/html; charset=utf-8", p.Body
 	x.Write(a)

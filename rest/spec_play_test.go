@@ -144,7 +144,7 @@ func (s *described) fill() {
 	s.data("lead", "POST", "/v1/decks", `{"title":"All of it","description":"Every field.","width":1280,"height":720,"visibility":"team","data":`+html+`}`)
 	s.set("lead/all-of-it", storage.Props{
 		"margin": 0.1, "transition": "zoom", "background_transition": "fade", "rtl": true, "loop": true,
-		"theme_font": "merriweather", "theme_color": "black-mint", "language": "ar", "css": "h1 { color: red }",
+		"theme_font": "merriweather", "theme_color": "black-mint", "language": "ar", "embed_origins": "https://example.org", "css": "h1 { color: red }",
 	})
 	s.data("lead", "POST", "/v1/decks", ``)
 	s.data("lead", "POST", "/v1/decks", `{"title":"Gone","description":"Was here."}`)

@@ -66,6 +66,7 @@ loop                  | boolean      | A  | true | false
 theme_font            | string       | AB | "merriweather" | "montserrat"
 theme_color           | string       | AB | "black-mint" | "white-blue"
 language              | string       | AB | "ar" | "en"
+embed_origins         | string       | AB | "https://example.org" | ""
 created_at            | timestamp    | AB | "{now}" | "{now}"
 updated_at            | timestamp    | AB | "{now}" | "{now}"
 deck_html             | string       | A? | "<section>a<aside class=\"notes\">Aside.</aside></section><section data-notes=\"Said.\">b</section>" | ""

@@ -185,6 +185,10 @@ func textBounds(f *field.Field, s string) error {
 		return Invalid(f.Name, fault.CodeInvalidText, "%s: control characters are not allowed", f.Name)
 	case f.Tag && !f.Known(s):
 		return Invalid(f.Name, fault.CodeInvalidValue, "%s: %.40q is not a language tag", f.Name, s)
+	case f.Origins:
+		if _, wrong := field.ParseOrigins(s); wrong != "" {
+			return Invalid(f.Name, fault.CodeInvalidValue, "%s: %.60q is not a web origin, such as https://example.org or https://*.example.org", f.Name, wrong)
+		}
 	case !f.Known(s):
 		return Invalid(f.Name, fault.CodeInvalidValue, "%s: %.40q is not one of %s", f.Name, s, strings.Join(f.Values, ", "))
 	}

@@ -9,6 +9,7 @@
 package field
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -91,6 +92,7 @@ type Field struct {
 	MinLength, MaxLength int  // characters of a text; 0: any
 	Line                 bool // a text without control characters
 	Tag                  bool // a text that is a language tag (BCP 47)
+	Origins              bool // a text that lists web origins, with blanks between them, or is "*"
 	Min, Max             *float64
 }
 
@@ -185,5 +187,22 @@ func (f *Field) Known(s string) bool {
 }
 
 const maxTag = 35 // characters of a language tag
+
+// origin is a web origin as policies of pages name it; *. stands for any name below a domain.
+var origin = regexp.MustCompile(`^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$`)
+
+// ParseOrigins reads a list of web origins. It returns the first item that is none.
+func ParseOrigins(s string) (all []string, wrong string) {
+	if s = strings.TrimSpace(s); s == "*" {
+		return []string{s}, ""
+	}
+	for item := range strings.FieldsSeq(strings.ToLower(s)) {
+		if !origin.MatchString(item) {
+			return nil, item
+		}
+		all = append(all, item)
+	}
+	return all, ""
+}
 
 func bound(n float64) *float64 { return &n }

@@ -6,6 +6,7 @@ import "catena/decks/theme"
 const (
 	MaxTitle       = 200
 	MaxDescription = 10_000
+	maxOrigins     = 1000
 )
 
 const htmlDoc = "HTML of the deck: only section elements at the top level, each a slide or a stack that contains its slides."
@@ -34,6 +35,7 @@ var Fields = Table{
 	{Name: "theme_font", Type: Text, In: Both, Card: true, XPath: "deck:theme_font", Write: Appearance, Values: theme.FontNames()},
 	{Name: "theme_color", Type: Text, In: Both, Card: true, XPath: "deck:theme_color", Write: Appearance, Values: theme.ColorNames()},
 	{Name: "language", Type: Text, In: Both, XPath: "deck:language", Write: Appearance, Tag: true},
+	{Name: "embed_origins", Type: Text, In: Both, XPath: "deck:embed_origins", EmptyText: true, Write: Appearance, MaxLength: maxOrigins, Origins: true, Line: true},
 	{Name: "created_at", Type: Moment, In: Both, XPath: "dc:created"},
 	{Name: "updated_at", Type: Moment, In: Both, Card: true, XPath: "dc:modified"},
 	{Name: "data", Type: Text, In: B, HTML: true, Write: Direct, Aliases: []string{"html", "deck_html"}, Doc: htmlDoc},

@@ -32,6 +32,7 @@ func Routes(done <-chan struct{}) []rest.Route {
 		{Method: "POST", Path: "/login", Access: rest.Visitor, Body: rest.FormBody, Handle: openSession},
 		{Method: "GET", Path: "/login.jsp", Access: rest.Visitor, Handle: signInForm},
 		{Method: "GET", Path: "/logout", Access: rest.Visitor, Handle: leave},
+		{Method: "GET", Path: "/oembed", Access: rest.Visitor, Handle: oembed},
 		{Method: "GET", Path: "/share/:token", Access: rest.Visitor, Handle: sharePage(showDeck)},
 		{Method: "POST", Path: "/share/:token", Access: rest.Visitor, Body: rest.FormBody, Handle: unlockShare},
 		{Method: "GET", Path: "/share/:token/fullscreen", Access: rest.Visitor, Handle: sharePage(showSlides)},

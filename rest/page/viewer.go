@@ -78,13 +78,18 @@ func viewDeck(x *rest.Request) (*web.Deck, error) {
 
 // object runs an operation whose result is an object.
 func object(x *rest.Request, op string, p rest.Values) (rest.Values, error) {
-	v, err := x.DeckValue(engine.Call{Op: op, Params: p})
+	return called(x, engine.Call{Op: op, Params: p})
+}
+
+// called is object for a call that names more than an operation, such as for whom it is.
+func called(x *rest.Request, call engine.Call) (rest.Values, error) {
+	v, err := x.DeckValue(call)
 	if err != nil {
 		return nil, err
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, fault.Internal.Errorf("%s: %T is not an object", op, v)
+		return nil, fault.Internal.Errorf("%s: %T is not an object", call.Op, v)
 	}
 	return m, nil
 }
@@ -93,8 +98,10 @@ func object(x *rest.Request, op string, p rest.Values) (rest.Values, error) {
 func deckOf(m rest.Values, path string) *web.Deck {
 	data, _ := m["data"].(map[string]any)
 	owner, _ := data["owner"].(map[string]any)
+	origins, _ := field.ParseOrigins(rest.Member[string](data, "embed_origins"))
 	return &web.Deck{
-		ID: rest.Member[int64](data, "id"), Title: rest.Member[string](data, "title"), Description: rest.Member[string](data, "description"),
+		EmbedOrigins: origins,
+		ID:           rest.Member[int64](data, "id"), Title: rest.Member[string](data, "title"), Description: rest.Member[string](data, "description"),
 		Owner: rest.Member[string](owner, "name"), Username: rest.Member[string](owner, "username"), Path: path,
 		Public: rest.Member[string](data, "visibility") == "all", Editable: rest.Member[bool](data, "editable"),
 		Slides: rest.Member[int64](data, "slide_count"), HTML: rest.Member[string](data, "html"), CSS: rest.Member[string](data, "css_output"),

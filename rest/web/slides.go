@@ -36,8 +36,9 @@ type deckSlides struct {
 }
 
 // sandboxPolicy lets the document run the scripts of one nonce, show what it carries itself,
-// and the pictures kept with the deck, and nothing else: no cookies, no network, no frames.
-func sandboxPolicy(nonce, files string, o SlideOptions) string {
+// and the pictures kept with the deck, and nothing else: no cookies, no network, no frames. Pages of this server and of the
+// ancestors may show it in a frame: it has no control that does anything, so that nobody can be led to click one.
+func sandboxPolicy(nonce, files, ancestors string, o SlideOptions) string {
 	sources, allowed := o.Sources, "allow-scripts allow-popups allow-popups-to-escape-sandbox"
 	if o.Print {
 		allowed += " allow-modals"
@@ -50,7 +51,7 @@ func sandboxPolicy(nonce, files string, o SlideOptions) string {
 	}
 	return "sandbox " + allowed + "; default-src 'none'; script-src 'nonce-" + nonce + "'; " +
 		"style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src " + media + "; media-src " + media + "; frame-src " + frames + "; " +
-		"connect-src 'none'; worker-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+		"connect-src 'none'; worker-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'" + ancestors
 }
 
 // Slides is the document with the slides themselves.
@@ -74,7 +75,15 @@ func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
 		Math:     sent || theme.HasFormulas(d.HTML),
 		Rail:     o.Frame == Rail,
 	}}
-	return v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", o))
+	ancestors := ""
+	if len(d.EmbedOrigins) > 0 {
+		ancestors = " " + strings.Join(d.EmbedOrigins, " ")
+	}
+	p, err := v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", ancestors, o))
+	if err == nil {
+		p.Framed = ancestors != ""
+	}
+	return p, err
 }
 
 // ThemeFile is the name of a theme's style sheet among the built-in files.

@@ -37,6 +37,7 @@ type Site struct {
 type Page struct {
 	Body   []byte
 	Policy string // Content-Security-Policy
+	Framed bool   // pages of other origins may show it, as far as the policy permits
 }
 
 // Tag names what the page says.
@@ -59,6 +60,7 @@ type Deck struct {
 	Options                  map[string]any // of reveal.js, which the deck's fields set
 	Color, Font, Language    string
 	Thumbnail, Updated       string
+	EmbedOrigins             []string
 	FilesQuery               string // opens the deck's pictures where it is not for everyone
 }
 
@@ -128,7 +130,7 @@ func (v *view) render(name, policy string) (*Page, error) {
 	if err := pages().ExecuteTemplate(&b, name, v); err != nil {
 		return nil, err
 	}
-	return &Page{b.Bytes(), policy}, nil
+	return &Page{Body: b.Bytes(), Policy: policy}, nil
 }
 
 // View is the page of a deck: its title, who made it, and the slides in their sandbox.
