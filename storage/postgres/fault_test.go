@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -87,9 +88,11 @@ func (c *cutter) carry(client net.Conn) {
 	}
 }
 
-// load increments a counter and a key of each worker until stop, and returns how often that was acknowledged.
-func load(t *testing.T, d *kv.DB, workers int, stop <-chan struct{}) (acknowledged int64) {
+// load increments a counter and a key of each worker until stop, and returns how often that was acknowledged, and the longest
+// time that one of the writes took.
+func load(t *testing.T, d *kv.DB, workers int, stop <-chan struct{}) (acknowledged int64, longest time.Duration) {
 	var n atomic.Int64
+	slowest := make([]time.Duration, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
@@ -99,6 +102,7 @@ func load(t *testing.T, d *kv.DB, workers int, stop <-chan struct{}) (acknowledg
 					return
 				default:
 				}
+				began := time.Now()
 				err := d.Update(ctx, func(tx *kv.Tx) error {
 					v, err := tx.Get([]byte("n"))
 					if err != nil {
@@ -115,11 +119,12 @@ func load(t *testing.T, d *kv.DB, workers int, stop <-chan struct{}) (acknowledg
 					return
 				}
 				n.Add(1)
+				slowest[w] = max(slowest[w], time.Since(began))
 			}
 		})
 	}
 	wg.Wait()
-	return n.Load()
+	return n.Load(), slices.Max(slowest)
 }
 
 // counted returns the counter and how many rows there are.
@@ -149,7 +154,7 @@ func TestLostCommit(t *testing.T) {
 	d := kv.New(s, kv.Options{Log: quiet})
 	stop := make(chan struct{})
 	time.AfterFunc(3*time.Second, func() { close(stop) })
-	acknowledged := load(t, d, 4, stop)
+	acknowledged, _ := load(t, d, 4, stop)
 	counter, rows := counted(t, d)
 	if counter != acknowledged || int64(rows) != acknowledged || cut.cuts.Load() < 10 {
 		t.Errorf("%d acknowledged, the counter is %d, there are %d rows, after %d cuts", acknowledged, counter, rows, cut.cuts.Load())
@@ -190,9 +195,9 @@ func TestServerKilled(t *testing.T) {
 		}
 		time.Sleep(300 * time.Millisecond)
 	}()
-	acknowledged := load(t, d, 4, stop)
+	acknowledged, longest := load(t, d, 4, stop)
 	counter, rows := counted(t, d)
-	t.Logf("%d kills, %d writes", kills, acknowledged)
+	t.Logf("%d kills, %d writes, the slowest of which took %s", kills, acknowledged, longest.Round(time.Millisecond))
 	if counter != acknowledged || int64(rows) != acknowledged || acknowledged == 0 {
 		t.Errorf("%d acknowledged, the counter is %d, there are %d rows", acknowledged, counter, rows)
 	}
