@@ -12,7 +12,7 @@ var watermarkWithText = engine.Op{
 	Label:    "PDF: Watermark with Text",
 	Category: "Conversion",
 	Doc: "Adds a line of text as a watermark to all pages of PDF files and returns them. Properties, with their defaults: fontFamily (Helvetica), fontSize (72), " +
-		"rotation (0; degrees counterclockwise), hex255Color (#000000),  " + watermarkDoc + ".",
+		"rotation (0; degrees counterclockwise), hex255Color (#000000), " + watermarkDoc + ".",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
 	Run:     engine.Each(watermarkTextParams.run),

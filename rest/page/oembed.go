@@ -21,7 +21,7 @@ const (
 )
 
 // oembed describes a deck to a site that wants to show it where somebody writes its address (oEmbed 1.0). Decks that may
-// be embedded are of the type rich, others are links. A guest's rights decide, whoever asks: the answer is for a page that
+// be embedded are of the type rich, others are links. The rights of a guest decide, since the answer is for a page that
 // others read.
 func oembed(x *rest.Request) error {
 	q := x.Query()
