@@ -18,6 +18,8 @@ import (
 
 // Bounds of one conversion.
 const (
+	// The parsed page and its paragraphs take several times the bytes of the text, so the bound on
+	// text is much lower than the one on pixels, which are decoded into one array.
 	maxText  = 10 << 20  // bytes of text
 	maxBytes = 200 << 20 // that a picture is decoded to: 50 million pixels of four bytes
 	maxPages = 2000
@@ -30,13 +32,17 @@ type Converter struct {
 	To   string   // type of the result; "" the source's own
 	From []string // types of sources; "text/*" is a group of them
 
+	// run returns the type it made, since for pictureResize that depends on the source. Conversions
+	// of text look at s.ctx on the way, since nothing else ends one whose caller has gone; those of
+	// pictures do not, and are bounded by the size of the picture alone.
 	run func(s *source) (data []byte, typ string, err error)
 }
 
 // source is a file being converted.
 type source struct {
-	ctx    context.Context //nolint:containedctx // of the one conversion
-	blob   *blob.Blob
+	ctx  context.Context //nolint:containedctx // of the one conversion
+	blob *blob.Blob
+	// From the caller, unchecked: each converter parses those that it knows and ignores the others.
 	params map[string]string
 }
 
@@ -48,6 +54,8 @@ var (
 )
 
 // Converters are what there is, in the order in which a type is looked for.
+// Find takes the first that fits, so the general converters (any2…) stand before the special ones,
+// which are there for clients that name one. The names are those of the platform.
 var Converters = []*Converter{
 	{Name: "any2html", To: "text/html", From: texts, run: toHTML},
 	{Name: "any2text", To: "text/plain", From: slices.Concat(texts, office), run: toText},
@@ -82,6 +90,7 @@ func Named(name string) (*Converter, error) {
 }
 
 // Find returns a converter from one type to another; nil if there is none.
+// pictureResize, which has no type of its own, is therefore only found by its name.
 func Find(from, to string) *Converter {
 	for _, c := range Converters {
 		if c.To == to && c.Takes(from) {
@@ -101,6 +110,8 @@ func (c *Converter) Takes(typ string) bool {
 
 // busy lets a few conversions run at once; those of pictures, which take much memory, one after the other.
 var (
+	// These hold for the whole process, whoever calls. In the worst case four texts and one picture
+	// (maxBytes decoded, and a smaller copy of it) are in memory at the same time.
 	busy    = make(chan struct{}, 4)
 	drawing = make(chan struct{}, 1)
 )
@@ -114,18 +125,24 @@ func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string
 	if slices.Contains(pictures, b.Type) {
 		slots = drawing
 	}
+	// A call that ends while it waits for a slot gives up its place, so the queue never outlives
+	// the requests in it.
 	select {
 	case slots <- struct{}{}:
 		defer func() { <-slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	// The decoders of pictures, fonts and PDF read bytes that a stranger chose. A panic in one of
+	// them is a fault of this file, not of the server.
 	defer func() {
 		if p := recover(); p != nil {
 			out, err = nil, fault.Invalid.Errorf("file %s: cannot be converted by %s: %v", b.Name, c.Name, p)
 		}
 	}()
 	s := &source{ctx: ctx, blob: b, params: params}
+	// A converter with a type of its own ignores a "type" that the caller asks for; otherwise
+	// pictureToPNG could be made to return a JPEG.
 	if c.To != "" {
 		s.params = withType(params, c.To)
 	}
@@ -161,6 +178,7 @@ func renamed(name, typ string) string {
 		name = "file"
 	}
 	ext := path.Ext(name)
+	// The table has one extension for each type; ".jpeg" is as good as ".jpg" and stays.
 	if ext == ".jpeg" && typ == "image/jpeg" {
 		return name
 	}

@@ -9,12 +9,17 @@ import (
 )
 
 // layout gathers the paragraphs of a page.
+// HTML becomes a flat list of paragraphs here, and the two writers (toText and printText) know only
+// paragraphs. Style sheets, tables and positions are not followed: the aim is readable text, not
+// the look of the page.
 type layout struct {
 	blocks []block
 	now    block
 }
 
 // state is what holds for the elements within one.
+// It is passed by value, so leaving an element restores what held before it. Only list is a
+// pointer: the items of a list, which are siblings, share one counter.
 type state struct {
 	bold, italic, code, pre bool
 	heading, indent         int
@@ -39,12 +44,15 @@ var paragraphs = map[atom.Atom]bool{
 
 // end closes the paragraph begun, if there is anything in it, and begins another.
 func (l *layout) end(s state) {
+	// White space at the end of a paragraph is not shown by HTML; in code it is.
 	if n := len(l.now.runs); n > 0 && !l.now.code {
 		l.now.runs[n-1].text = strings.TrimRight(l.now.runs[n-1].text, " ")
 		if l.now.runs[n-1].text == "" {
 			l.now.runs = l.now.runs[:n-1]
 		}
 	}
+	// The bullet of <li><p>text</p></li> is noted when the li begins, and the p ends that paragraph
+	// while it is still empty: the bullet moves on to the first paragraph that has text.
 	mark := l.now.mark
 	if len(l.now.runs) > 0 || l.now.rule {
 		l.blocks = append(l.blocks, l.now)
@@ -53,6 +61,8 @@ func (l *layout) end(s state) {
 	l.now = block{heading: s.heading, indent: s.indent, code: s.pre, mark: mark}
 }
 
+// walk goes through the tree depth first. The parser accepts elements nested as deep as the text is
+// long, so depth is bounded lest an upload of "<b><b><b>…" exhausts the stack.
 func (l *layout) walk(n *html.Node, s state, depth int) {
 	if depth > maxDepth || hidden[n.DataAtom] {
 		return
@@ -69,6 +79,7 @@ func (l *layout) walk(n *html.Node, s state, depth int) {
 	}
 	if n.Type == html.ElementNode && paragraphs[n.DataAtom] {
 		l.end(state{})
+		// An item without any text has no paragraph; its bullet must not appear at the next one.
 		l.now.mark = ""
 	}
 }
@@ -80,6 +91,7 @@ func (l *layout) open(n *html.Node, s state) state {
 	case atom.Br:
 		l.add(run{text: "\n"})
 	case atom.Td:
+		// Cells of a row become one line; the blanks keep their texts apart.
 		if n.PrevSibling != nil {
 			l.add(run{text: "   "})
 		}
@@ -135,6 +147,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
+// text collapses white space as HTML does, including across elements: "a <b> b</b>" has one blank.
 func (l *layout) text(text string, s state) {
 	if s.pre {
 		l.add(run{text: text, code: true, bold: s.bold, italic: s.italic})

@@ -34,6 +34,8 @@ var headings = [...]float64{0: textSize, 1: 22, 2: 17, 3: 14, 4: 12, 5: 11, 6: 1
 // toPDF prints a text or a picture.
 func toPDF(s *source) ([]byte, string, error) {
 	f := fpdf.New("P", "mm", "A4", "")
+	// The library stamps the file with the time it is made, so two conversions of one source differ
+	// in a few bytes; a result must not be recognized by its digest.
 	f.SetCreator("catena", true)
 	f.SetTitle(plane(s.blob.Name), true)
 	f.SetMargins(margin, margin, margin)
@@ -61,6 +63,8 @@ func printPicture(f *fpdf.Fpdf, s *source) error {
 	if err != nil {
 		return err
 	}
+	// 2400 pixels on the 257 mm that the margins of A4 leave are about 240 an inch, which is enough
+	// for print.
 	img = fit(img, 2400, 2400)
 	var data bytes.Buffer
 	if err := jpeg.Encode(&data, flat(img), &jpeg.Options{Quality: 90}); err != nil {
@@ -88,6 +92,9 @@ func printText(f *fpdf.Fpdf, s *source) error {
 		return err
 	}
 	fonts(f)
+	// One paragraph can fill many pages, so the end of the call and the bound on pages are looked
+	// at here and not only between paragraphs. SetError is the way out: fpdf then ignores all that
+	// follows.
 	f.SetAcceptPageBreakFunc(func() bool {
 		if err := s.ctx.Err(); err != nil {
 			f.SetError(err)
@@ -109,6 +116,9 @@ func printText(f *fpdf.Fpdf, s *source) error {
 	return nil
 }
 
+// fonts embeds the Go fonts, which are part of the program: the standard fonts of PDF have Latin-1
+// only, and those of the machine would make results differ between servers. There is no italic of
+// "code", so printRun leaves that style out.
 func fonts(f *fpdf.Fpdf) {
 	for _, font := range []struct {
 		family, style string
@@ -126,6 +136,8 @@ func fonts(f *fpdf.Fpdf) {
 }
 
 func printBlock(f *fpdf.Fpdf, b *block) {
+	// Ten levels of 8 mm leave 90 mm of the 210 of A4 for text. Deeper lists stay at that place,
+	// lest the column become narrower than a word.
 	left := margin + indented*float64(min(b.indent, 10))
 	size := headings[b.heading]
 	if b.heading > 0 {
@@ -201,6 +213,7 @@ func cutPiece(line string) (piece, rest string) {
 	return line[:n], line[n:]
 }
 
+// lineOf is the height of a line in millimetres for a size in points.
 func lineOf(size float64) float64 { return size * 1.35 / toPoints }
 
 // plane replaces what the library's fonts cannot hold: characters beyond the first plane, and

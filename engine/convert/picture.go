@@ -33,6 +33,8 @@ func (s *source) decode() (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Decoders report a failure to read as a malformed picture. Without the note, a store that is
+	// unreachable would be answered with "invalid" and the caller would not try again.
 	defer r.Close()
 	in := &noting{ReadSeeker: r}
 	img, err := decodeFrom(in)
@@ -59,6 +61,9 @@ func (n *noting) Read(p []byte) (int, error) {
 }
 
 func decodeFrom(r io.ReadSeeker) (image.Image, error) {
+	// A file of a few kilobytes can claim 60000 × 60000 pixels. The head is read first, then the
+	// file from its beginning, so a decompression bomb is refused before memory is allocated for
+	// it.
 	if err := affordable(r); err != nil {
 		return nil, err
 	}
@@ -87,6 +92,8 @@ func affordable(r io.ReadSeeker) error {
 			each = 15 // three for colours, and four for each of them until the last scan
 		}
 	}
+	// Divided rather than multiplied: width × height × bytes overflows for the sizes a head can
+	// claim.
 	if conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxBytes/each/conf.Height {
 		return fault.Limit.Errorf("picture: %d × %d pixels of %d bytes each, at most %d bytes are allowed", conf.Width, conf.Height, each, maxBytes).WithCode(fault.CodePixels)
 	}
@@ -94,6 +101,8 @@ func affordable(r io.ReadSeeker) error {
 }
 
 // bytesOf is the number of bytes that a pixel takes.
+// The 4 is generous for grey and palette pictures, which take one byte; what is made of them (RGBA)
+// takes four.
 func bytesOf(m color.Model) int {
 	switch m {
 	case color.RGBA64Model, color.NRGBA64Model, color.CMYKModel:
@@ -104,6 +113,9 @@ func bytesOf(m color.Model) int {
 
 // progressive reports whether a JPEG comes in scans that are all kept until the last one. It goes by the marks that the
 // decoder goes by.
+// Marks are 0xFF and a byte: D8 begins the file, D9 ends it, DA begins a scan, C2 a progressive
+// frame, and D0 to D7 stand alone. All others are taken to be followed by a length of two bytes,
+// which counts itself.
 func progressive(r io.Reader) bool {
 	b := bufio.NewReader(r)
 	_, _ = b.Discard(2) // the mark that it is one
@@ -179,6 +191,9 @@ func side(text string) (int, error) {
 
 // fit makes a picture smaller until it fits, its sides in proportion. What is much smaller is
 // made in two steps: a quick one to twice the size, and a good one.
+// The products fit into an int: a side has at most 50 million pixels, and one that is asked for at
+// most maxSide. The quick step is there because the cost of CatmullRom grows with the pixels of its
+// source.
 func fit(img image.Image, width, height int) image.Image {
 	size := img.Bounds().Size()
 	w, h := size.X, size.Y

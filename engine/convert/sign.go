@@ -11,6 +11,8 @@ import (
 )
 
 // Sign draws what stands for a document without a picture: a folder or a sheet of paper.
+// It is drawn, not stored, so that the program carries no pictures, and is the same for every
+// document.
 func Sign(folder bool) (*blob.Blob, error) {
 	img := image.NewRGBA(image.Rect(0, 0, 128, 128))
 	fill := func(x0, y0, x1, y1 int, c color.Color) {

@@ -20,6 +20,9 @@ import (
 )
 
 // text reads the source as UTF-8.
+// The result is always valid UTF-8: the encoding that was stored with the file counts only if the
+// bytes are not UTF-8 already, since many clients declare a wrong one. What cannot be decoded
+// becomes U+FFFD rather than an error.
 func (s *source) text() (string, error) {
 	data, err := s.blob.Bytes(maxText)
 	if err != nil {
@@ -56,11 +59,14 @@ func (s *source) page() (string, error) {
 		return "", err
 	}
 	if s.isHTML() {
+		// A whole page is returned as it is, scripts included: what serves the result must see to
+		// it that browsers do not run them.
 		if strings.Contains(strings.ToLower(text), "<html") {
 			return text, nil
 		}
 		return wrap(s.blob.Name, text), nil
 	}
+	// Plain text, JSON, XML and SVG are shown as their source, escaped: an SVG is not drawn.
 	if s.blob.Type != "text/markdown" {
 		return wrap(s.blob.Name, "<pre>"+html.EscapeString(text)+"</pre>"), nil
 	}
@@ -118,6 +124,7 @@ func toText(s *source) ([]byte, string, error) {
 	}
 	var out strings.Builder
 	for i, b := range blocks {
+		// Paragraphs are separated by an empty line, the items of one list are not.
 		if i > 0 && (!b.listed() || !blocks[i-1].listed()) {
 			out.WriteByte('\n')
 		}

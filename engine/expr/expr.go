@@ -30,6 +30,8 @@ import (
 
 // Bounds of an expression.
 const (
+	// maxCached texts of at most maxSource bytes are 64 MB in the worst case; expressions of chains
+	// have a few dozen bytes as a rule.
 	maxSource = 16 << 10
 	maxNodes  = 2000
 	memory    = 200_000 // items of the lists that an expression makes
@@ -38,6 +40,8 @@ const (
 )
 
 // Program is a compiled expression or template. It may run several times at once.
+// It is shared through the cache: nobody changes one after Parse, but for Join on a program that
+// its caller made (Join appends to what it was given).
 type Program struct {
 	Source string
 	// Names are the variables it reads, Keys the texts it may use to look into them, and
@@ -49,9 +53,11 @@ type Program struct {
 	// those by a name alone, and Xpaths the properties that it reads of Document.
 	Helpers, Methods, Functions, Xpaths []string
 
-	at       map[string]int // where a name is first read, in bytes of Source
-	lets     []string       // names that the program itself gives values
-	base     int            // where the part that is compiled begins
+	at map[string]int // where a name is first read, in bytes of Source
+	// The environment has no variable that a let declares, even where the program reads the name
+	// before the let or in another part of a template.
+	lets     []string // names that the program itself gives values
+	base     int      // where the part that is compiled begins
 	parts    []part
 	template bool
 }
@@ -67,6 +73,8 @@ func Is(text string) bool {
 	return strings.HasPrefix(text, "expr:") || strings.Contains(text, "@{")
 }
 
+// The cache is for the whole process, because a program depends on nothing but its text. When it is
+// full it is emptied: that costs a few compilations and needs no order of use on every hit.
 var cache = struct {
 	sync.Mutex
 	programs map[string]*Program
@@ -83,6 +91,8 @@ func Parse(text string, bare bool) (*Program, error) {
 	if len(text) > maxSource {
 		return nil, fault.Limit.Errorf("expression: longer than %d bytes", maxSource).WithCode(fault.CodeExpression)
 	}
+	// "expr:x" and a bare "x" are one program. That a template is one can be seen from the text
+	// itself.
 	key := body
 	cache.Lock()
 	p := cache.programs[key]
@@ -90,6 +100,8 @@ func Parse(text string, bare bool) (*Program, error) {
 	if p != nil {
 		return p, nil
 	}
+	// Compiled without the lock: two callers may compile the same text at once, and either result
+	// serves.
 	p, err := parse(body, template)
 	if err != nil {
 		return nil, err
@@ -131,6 +143,8 @@ func parse(body string, template bool) (*Program, error) {
 }
 
 // Closing finds the brace that ends an expression, past braces and quotes within it; -1 if there is none.
+// In backquotes a backslash stands for itself, as in the language. The scan is linear and knows no
+// grammar; a brace in a comment of the expression would mislead it.
 func Closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
@@ -156,6 +170,10 @@ func Closing(s string) int {
 	return -1
 }
 
+// Unknown variables are allowed here since the environment differs from call to call; the plan
+// checks Names against what is in scope. "now" is replaced because a step may be tried again, and
+// then has to give the same result. The order of the patches matters: uses must see the program
+// before metering wraps its parts in calls.
 func (p *Program) compile(source string) error {
 	options := append([]expr.Option{
 		expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes), expr.Patch((*uses)(p)), expr.Patch(metering{}),
@@ -217,11 +235,14 @@ func (u *uses) Visit(node *ast.Node) {
 				}
 			}
 			u.Keys = add(u.Keys, key.Value)
+			// Document.dc.title reads the property dc:title, so a key below a key counts as prefix
+			// and name too.
 			if of, ok := n.Node.(*ast.MemberNode); ok {
 				if prefix, ok := of.Property.(*ast.StringNode); ok {
 					u.Keys = add(u.Keys, prefix.Value+":"+key.Value)
 				}
 			}
+		// The position in a list, which reveals no name.
 		case *ast.IntegerNode:
 		default:
 			u.Open = true
@@ -283,6 +304,7 @@ const Lookup = "\x00lookup"
 const Handle = "\x00value"
 
 // View runs an expression once, and leaves views of values in its result what they are.
+// It is for expressions only, never for templates, and the caller weighs the result if it keeps it.
 func (p *Program) View(env map[string]any, m *Meter) (any, error) {
 	return run(p.parts[0].code, env, m)
 }
@@ -322,15 +344,20 @@ func (p *Program) Eval(env map[string]any, m *Meter) (any, error) {
 
 // run runs a program, whose variables get the meter too.
 func run(code *vm.Program, env map[string]any, m *Meter) (any, error) {
+	// The meter goes into the caller's map: a map must not serve two programs at once.
 	machine := vm.VM{MemoryBudget: memory}
 	env[meterName] = m
 	v, err := machine.Run(code, env)
+	// The meter comes first: it has the fault with its kind, which the machine wraps in text of its
+	// own. A function that ignores the error of a step cannot make the program succeed either.
 	if m.err != nil {
 		return nil, m.err
 	}
 	if err == nil {
 		return v, nil
 	}
+	// Functions of the environment return faults with a kind and a field; the machine wraps them in
+	// its own text with the place in the program, which callers do not need.
 	var f *fault.Error
 	if errors.As(err, &f) {
 		return nil, f
@@ -344,6 +371,7 @@ func run(code *vm.Program, env map[string]any, m *Meter) (any, error) {
 
 // unwrap puts values in place of their plain views.
 func unwrap(v any, depth int) any {
+	// Values deeper than that are left as views; Weigh has already refused those that are endless.
 	if depth > 32 {
 		return v
 	}
@@ -376,6 +404,8 @@ func unwrap(v any, depth int) any {
 }
 
 // Text writes a value as a template shows it; nil is no text.
+// The forms are those of the platform, since templates of stored chains depend on them: a list is
+// joined by commas, a document is its id, a number has no exponent.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -39,6 +39,8 @@ func queryEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `'`, `\'`, `"`, `\"`).Replace(s)
 }
 
+// A number is milliseconds since 1970, as scripts and the platform count; text without a zone is
+// UTC.
 func date(args ...any) (any, error) {
 	if len(args) != 1 {
 		return nil, fault.Invalid.Errorf("Fn.date: requires one argument")
@@ -89,6 +91,8 @@ func appendFlat(out []any, v any) []any {
 }
 
 // Date is the plain view of an instant: its parts, shifts and forms.
+// Months count from 0 and hours go to 11, as in the java.util.Calendar that chains of the platform
+// were written for. A shift returns a further view and never changes this one.
 func Date(t time.Time) map[string]any {
 	t = t.UTC()
 	_, week := t.ISOWeek()
@@ -128,12 +132,16 @@ func Date(t time.Time) map[string]any {
 			return Format(t, Text(args[0])), nil
 		},
 		"toString": func(...any) (any, error) {
+			// A date in a template is most often part of a query, so its text is a literal of that
+			// language.
 			return fmt.Sprintf("TIMESTAMP '%s'", t.Format("2006-01-02 15:04:05.000")), nil
 		},
 	}
 }
 
 // Format writes a date by a pattern of letters: yyyy-MM-dd'T'HH:mm:ss.SSSZ. Letters that stand for nothing stay.
+// Everything is UTC, so the letters of zones have one value each. A quote that is not closed takes
+// the rest of the pattern. Templates refuse letters without a meaning first, by FormatKnown.
 func Format(t time.Time, pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); {

@@ -16,6 +16,8 @@ import (
 // Meter counts what a computation costs and ends it when it may cost no more. The machine bounds the lists that an
 // expression makes, but neither its time nor its texts: 30 additions of a text to itself make a gigabyte. So what takes
 // time in an expression counts on a meter before it is done.
+// err is the first refusal and stays: all further steps fail, so a function that ignores one error
+// does not get further. A meter belongs to one goroutine.
 type Meter struct {
 	step func(size int) error
 	err  error
@@ -34,6 +36,8 @@ func (m *Meter) Step(size int) error {
 
 // What values cost in bytes, and how deep they may be.
 const (
+	// An item is an interface of two words; an entry of a map takes two with a key and its share of
+	// the table, which is rounded up. They need not be exact: they make small items cost something.
 	itemSize  = 16
 	entrySize = 256
 	maxDeep   = 1000
@@ -42,6 +46,8 @@ const (
 
 // Weigh counts a value with all that it holds, each part as often as it occurs: anyone who writes the value or compares
 // it goes through it in the same way.
+// A value that refers to itself a hundred times at ten levels is small in memory and endless on
+// paper; counting it as often as it occurs is what catches it.
 func (m *Meter) Weigh(v any) error { return m.weigh(v, 1, 0) }
 
 // weigh is Weigh for a value that occurs so many times.
@@ -85,6 +91,7 @@ func (m *Meter) weigh(v any, times, deep int) error {
 }
 
 // made bounds a text that is made, and counts it.
+// A size below 0 is a product that has overflowed.
 func (m *Meter) made(size int) error {
 	if size > maxMade || size < 0 {
 		return m.exceed("produces more than %d bytes", maxMade)
@@ -100,6 +107,8 @@ func (m *Meter) exceed(format string, args ...any) error {
 }
 
 // meterName is the variable that holds the meter of a program that runs. No program can spell it.
+// The same holds for the names of the functions below: a zero byte is not a letter of the language,
+// so no source can call them with a meter of its own.
 const meterName = "\x00meter"
 
 // metered are the functions that take the place of what would not count. The first argument is the meter.
@@ -122,6 +131,8 @@ var metered = func() []expr.Option {
 }()
 
 // metering replaces what takes time in a program by what counts first.
+// The visitor is called for the parts of a node before the node itself, so the arguments wrapped
+// here have been dealt with, and what it inserts is not visited again.
 type metering struct{}
 
 func callOf(name string, args ...ast.Node) ast.Node {
@@ -132,6 +143,8 @@ func callOf(name string, args ...ast.Node) ast.Node {
 }
 
 // small reports whether a value is known to be of a size that the length of the program bounds.
+// It may err to one side only: a value of unknown type is large. Wrapping too much costs time,
+// wrapping too little lets a program escape its bound.
 func small(node ast.Node) bool {
 	switch node.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode, *ast.ConstantNode:
@@ -172,6 +185,8 @@ func (metering) Visit(node *ast.Node) {
 		case "join", "repeat", "replace", "uniq":
 			ast.Patch(node, callOf(n.Name, n.Arguments...))
 			return
+		// Sorting compares n log n times; the logarithm of the 200 000 items that the machine
+		// allows is about 17.
 		case "sort":
 			n.Arguments[0] = callOf("times", n.Arguments[0], &ast.IntegerNode{Value: 16})
 			return
@@ -197,6 +212,9 @@ func binary(node *ast.Node, n *ast.BinaryNode) {
 		}
 	case "matches":
 		if pattern, ok := n.Right.(*ast.StringNode); ok {
+			// Matching takes time in proportion to text times pattern (RE2 does not backtrack), so
+			// the text is counted once for each byte of the pattern. A constant pattern stays, as
+			// the library compiles it once.
 			n.Left = callOf("times", n.Left, &ast.IntegerNode{Value: 1 + len(pattern.Value)})
 		} else {
 			ast.Patch(node, callOf("matches", n.Left, n.Right))
@@ -218,6 +236,8 @@ func isText(node ast.Node) bool {
 }
 
 // add2 is +.
+// Only the sum of two texts can be larger than a word; all other types are added as the library
+// does.
 func add2(m *Meter, args []any) (any, error) {
 	a, ok := args[0].(string)
 	b, also := args[1].(string)
@@ -319,6 +339,8 @@ func replaced(m *Meter, args []any) (any, error) {
 	return strings.Replace(s, from, to, n), nil
 }
 
+// Items of any type have to be compared in pairs, so the time is the square of the length: each
+// item pays for those kept so far.
 func uniq(m *Meter, args []any) (any, error) {
 	v := reflect.ValueOf(args[0])
 	if v.Kind() != reflect.Slice {
