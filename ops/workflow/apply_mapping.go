@@ -7,6 +7,9 @@ import (
 	"catena/storage/fault"
 )
 
+// applyMapping serves the chains of a model, not people: it writes to the task as the server and
+// checks no permission of the caller, which is why only administrators and stored chains may call
+// it.
 func applyMapping(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.ApplyDocumentMapping",
@@ -34,6 +37,8 @@ func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// As in the platform, only the first document counts, and a task whose documents are all
+	// deleted is an error.
 	docs, err := found(e.unlimited(), t.Documents())
 	if err != nil {
 		return nil, err
@@ -41,6 +46,8 @@ func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	if len(docs) == 0 {
 		return nil, fault.Conflict.Errorf("task %s: its documents do not exist", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
+	// The targets are sorted, so that of several bad properties the same one is always reported.
+	// The first failure leaves the task unsaved.
 	for _, to := range mapping.Targets() {
 		v, err := docs[0].Get(mapping[to])
 		if err == nil {

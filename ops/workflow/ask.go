@@ -33,6 +33,7 @@ func (h *host) ask(n *workflow.Node) error {
 		if err != nil {
 			return fault.Wrap(err, "node %s: due", n.ID)
 		}
+		// Any other value, such as a variable that nobody has filled in, leaves the default.
 		if at, ok := v.(time.Time); ok {
 			due = at
 		}
@@ -49,6 +50,8 @@ func (h *host) ask(n *workflow.Node) error {
 	if err := h.instance.Show(h.unlimited(), actors); err != nil {
 		return err
 	}
+	// The documents are opened only after all tasks exist: Grant replaces what the node granted
+	// before, so it must know everyone.
 	for _, def.Actors = range shares(actors, n.Task.Each) {
 		if err := h.give(n, def); err != nil {
 			return err
@@ -69,6 +72,8 @@ func shares(actors []string, each bool) (out [][]string) {
 }
 
 // value is a text of the model, or what it gives if it is an expression.
+// The text comes from a declared model, never from a request, so it is evaluated without asking who
+// started the workflow.
 func (h *host) value(n *workflow.Node, text string) (any, error) {
 	if !expr.Is(text) {
 		return text, nil
@@ -79,6 +84,8 @@ func (h *host) value(n *workflow.Node, text string) (any, error) {
 // actors are those of names who exist; none at all is an error, since a task that nobody has would never end.
 // Their number is bounded by workflow.Limits.
 func (h *host) actors(names []string) ([]string, error) {
+	// Groups are not expanded: a group counts as one actor, and who is in it is decided when
+	// somebody ends the task.
 	actors, err := workflow.Actors(h.unlimited(), names)
 	most := limit.Of[workflow.Limits](h.Tx.Repo().Bounds()).Actors
 	switch {
@@ -105,6 +112,8 @@ func (h *host) give(n *workflow.Node, def workflow.NewTask) error {
 
 // assigned describes people who got a task: in an event, and by mail but for who causes it.
 func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
+	// The event comes before the mail and does not depend on it: listeners and the audit see an
+	// assignment even if nobody can be mailed.
 	if err := h.fire(event, t); err != nil {
 		return err
 	}
@@ -113,6 +122,8 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	if err != nil || len(others) == 0 {
 		return err
 	}
+	// Names and titles are in English: one message goes to several people, whose languages the
+	// server does not know.
 	due, _ := t.Doc.Get("nt:dueDate")
 	m := mail.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
 		"user": h.Tx.Actor(), "task": h.models.Text("", t.Name()), "taskId": t.ID(), "due": expr.Text(due),
@@ -133,6 +144,7 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 // the audit depend on them.
 func (h *host) about(t *workflow.Task) map[string]any {
 	extra := map[string]any{}
+	// A task outside of workflows has no instance.
 	if i := h.instance; i != nil {
 		extra[workflowID], extra["modelId"], extra["wfName"], extra["workflowInitiator"] = i.ID(), i.ModelName, i.Title(), i.Initiator
 	}
@@ -153,6 +165,8 @@ func (h *host) fire(event string, t *workflow.Task) error {
 		return err
 	}
 	tx := h.unlimited()
+	// The documents may have been deleted since. The event is then fired without one, so that the
+	// audit still shows how the workflow went on.
 	if len(docs) == 0 {
 		return tx.Fire(event, nil, extra)
 	}

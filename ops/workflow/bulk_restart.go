@@ -7,6 +7,8 @@ import (
 	"catena/storage/fault"
 )
 
+// bulkRestart differs from the platform, which commits after every batchSize instances and with
+// that the transaction around. One call is one transaction here, so batchSize is a bound instead.
 func bulkRestart(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowModel.BulkRestartInstances",
@@ -38,6 +40,8 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 			return engine.Void{}, err
 		}
 	}
+	// All running instances of the model are counted, also those that wait at other nodes than Node
+	// and are skipped below: the states of nodes are JSON text, which no query sees.
 	page, err := workflow.Instances(e.unlimited(), workflow.Filter{Model: p.Model}, storage.PageOptions{Limit: max(p.Batch, 1)})
 	if err != nil {
 		return engine.Void{}, err
@@ -47,6 +51,8 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	}
 	for _, d := range page.Docs {
 		err := e.Tx.Nest(func() error { return p.restart(e, m, d) })
+		// A limit of the call or its cancellation is not the failure of one instance: going on
+		// would fail for each that is left.
 		if engine.Ends(err) {
 			return engine.Void{}, err
 		}
@@ -61,10 +67,14 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 // instance as it was.
 func (p bulkRestartParams) restart(e *env, m *workflow.Model, d *storage.Doc) error {
 	old, err := workflow.OpenInstance(e.models, d)
+	// Here err is nil when the instance merely waits elsewhere: it is left alone, which is a
+	// success.
 	if err != nil || p.Node != "" && old.Node(p.Node).State != workflow.Suspended {
 		return err
 	}
 	h := &host{env: e, instance: old}
+	// The documents are asked for after the cancellation, since listeners and chains that run on it
+	// may change or delete them.
 	if err := h.cancel(); err != nil {
 		return err
 	}
@@ -83,11 +93,16 @@ func (p bulkRestartParams) restart(e *env, m *workflow.Model, d *storage.Doc) er
 	if err := tx.Delete(old.Doc); err != nil {
 		return err
 	}
+	// The variables of the old instance are not taken over: a restart begins with the values that
+	// the model declares. The initiator's permission to start it is not checked again, as an
+	// administrator has decided it.
 	_, err = e.launch(m, workflow.Start{Initiator: old.Initiator, Documents: old.Documents}, true)
 	return err
 }
 
 // toStart has a document follow the transition that leads to the first state of its life cycle.
+// A document for which no single transition leads there stays in its state: a longer way would fire
+// the events of states that nobody asked for.
 func toStart(tx *storage.Tx, d *storage.Doc) error {
 	cycle := d.Type().LifeCycle
 	if cycle == nil || d.State() == cycle.Initial {

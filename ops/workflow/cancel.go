@@ -25,6 +25,8 @@ type cancelParams struct {
 }
 
 func (p cancelParams) run(e *env, _ engine.Void) (engine.Void, error) {
+	// The instance is read as the server: a person who may manage all of its documents may cancel
+	// it without being able to read it, since instances are visible only to initiators and actors.
 	d, err := e.unlimited().Doc(storage.Ref(p.ID))
 	if err != nil {
 		return engine.Void{}, err

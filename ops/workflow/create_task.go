@@ -45,12 +45,16 @@ const (
 
 func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	names := p.Actors
+	// The actors of the variable come first: chains compute them, and the parameter adds to them.
 	if p.Variable != "" {
 		names = append(listed(e.Vars[p.Variable]), names...)
 	}
+	// As in the platform. Names that are given but unknown are an error instead, in actors.
 	if len(names) == 0 {
 		return d, nil
 	}
+	// Without an instance: what is not part of a workflow has no node, no variables and no
+	// initiator but the caller.
 	h := &host{env: e}
 	actors, err := h.actors(names)
 	if err != nil {
@@ -64,6 +68,8 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	for _, def.Actors = range shares(actors, p.Each) {
+		// The task is stored as the server, since callers may not create documents among the tasks.
+		// Reading the input document is all that the caller needs.
 		t, err := workflow.AddTask(e.unlimited(), nil, nil, def)
 		if err != nil {
 			return nil, err
@@ -96,6 +102,7 @@ func (e *env) chains(accept, reject string) (map[string]string, error) {
 }
 
 // listed are the texts of a value: of a list, or of one.
+// Null and empty texts are left out, so a variable that is not set names nobody.
 func listed(v any) (out []string) {
 	list, many := v.([]any)
 	if texts, ok := v.([]string); ok {
@@ -123,16 +130,24 @@ func (e *env) answered(t *workflow.Task, accepted bool) error {
 	if name == "" {
 		return nil
 	}
+	// What a failing chain has written must not remain while the task counts as ended, so it runs
+	// in a nested transaction.
 	err := e.Tx.Nest(func() error {
 		maker, err := storage.PrincipalOf(e.unlimited(), storage.Prop[string](t.Doc, "nt:initiator"))
 		if err != nil {
 			return err
 		}
+		// The variables are a copy: a chain of one person must not change those of the call of
+		// another.
 		c := e.Sub(true)
+		// Otherwise the entry point stays that of the call, and with it the set of operations that
+		// may be named.
 		if t.Variable(fromStored) != "" {
 			c.EntryPoint = engine.Chain
 		}
 		c.Login(maker)
+		// Read as the creator, who may have lost the permission to read the document since. Each of
+		// these tasks is about exactly one document.
 		d, err := c.Tx.Doc(storage.Ref(t.Documents()[0]))
 		if err != nil {
 			return err
@@ -141,6 +156,8 @@ func (e *env) answered(t *workflow.Task, accepted bool) error {
 		_, err = c.Call(name, d, nil)
 		return err
 	})
+	// The person who ends the task did not write the chain and cannot repair it, hence only the
+	// log, as in the platform.
 	if err != nil && !engine.Ends(err) && t.Alone() {
 		e.Log.Warn("task: its chain failed", "task", t.ID(), "chain", name, "error", err)
 		return nil

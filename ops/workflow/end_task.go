@@ -38,6 +38,8 @@ func (p endTaskParams) end(e *env, find func(id string) (*workflow.Task, error))
 	if err != nil {
 		return nil, err
 	}
+	// REST clients send variables of the node and of the workflow in one object. Both get all of
+	// it, and each takes only what it declares or asks for.
 	comment, _ := p.Task["comment"].(string)
 	variables, _ := p.Task["variables"].(map[string]any)
 	return e.end(t, ending{action: p.Action, comment: comment, node: variables, workflow: variables})
@@ -52,6 +54,7 @@ type ending struct {
 // end ends a task and continues its workflow, unless other tasks of the node are still open and the node
 // waits for them. Permissions and the state of the task are checked before anything is written.
 func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
+	// Permission first: those who may not end the task do not learn whether somebody else has.
 	if err := t.MayEnd(e.As); err != nil {
 		return nil, err
 	}
@@ -61,10 +64,14 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if t.IsAnswered() {
 		return t, e.answer(t, end)
 	}
+	// The model may have been changed or removed since the task was assigned; without its node
+	// nothing says how to go on.
 	i, n := t.Instance, t.Node
 	if i == nil || i.Model == nil || n == nil || n.Task == nil {
 		return nil, fault.Conflict.Errorf("task %s: its workflow no longer exists or is no longer declared", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
+	// Checked against the buttons that the task offers now (see env.task), not against all that the
+	// model declares.
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return nil, err
 	}
@@ -72,14 +79,19 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := e.record(tx, t, end); err != nil {
 		return nil, err
 	}
+	// From here on h.instance counts, not i: chains of the walk may replace it.
 	h := &host{env: e, instance: i, last: t}
 	if err := h.fire("workflowTaskCompleted", t); err != nil {
 		return nil, err
 	}
+	// The other actors' tasks of the node are still open: the state is saved, and the last of them
+	// walks on.
 	open, err := i.WaitsFor(tx, n.ID)
 	if err != nil {
 		return nil, err
 	}
+	// The permissions that the node gives shrink with every task that ends, and end with the last
+	// one.
 	if err := i.Grant(tx, n, open); err != nil {
 		return nil, err
 	}
@@ -97,6 +109,8 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 // node. Variables come first, since they are what may be refused.
 func (e *env) record(tx *storage.Tx, t *workflow.Task, end ending) error {
 	i, n := t.Instance, t.Node
+	// The comment may be given beside the variables or among them. Chains read it as a variable of
+	// the node in either case.
 	said, _ := end.node["comment"].(string)
 	if said == "" {
 		said = end.comment
@@ -107,6 +121,7 @@ func (e *env) record(tx *storage.Tx, t *workflow.Task, end ending) error {
 	if err := i.Fill(n, end.node, end.workflow); err != nil {
 		return err
 	}
+	// An ended task offers nothing, also in the answer to this call.
 	t.Buttons = nil
 	if err := t.End(tx, end.action, end.comment); err != nil {
 		return err
@@ -119,6 +134,8 @@ func (e *env) record(tx *storage.Tx, t *workflow.Task, end ending) error {
 
 // answer ends a task by accept or reject. If what a route is about is gone the route is cancelled.
 func (e *env) answer(t *workflow.Task, end ending) error {
+	// The only buttons are accept and reject, which env.task has added.
+	// The only buttons are accept and reject, which env.task has added.
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return err
 	}
@@ -130,6 +147,8 @@ func (e *env) answer(t *workflow.Task, end ending) error {
 	if err := h.fire("workflowTaskCompleted", t); err != nil {
 		return err
 	}
+	// A step's task belongs to a route. Its chain would fail without documents and hold the task
+	// open forever.
 	if t.Step() != "" {
 		if t.Instance == nil {
 			return nil
@@ -177,13 +196,17 @@ func (p completeParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The platform refuses such tasks too; Task.End takes both kinds.
 	if t.Alone() {
 		return nil, fault.Conflict.Errorf("task %s: is not part of a workflow; use Task.End", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	end := ending{action: p.Status, comment: p.Comment, node: p.Node, workflow: p.Workflow}
+	// Values come as texts from chains and forms; typed needs the declarations, which tasks of
+	// steps do not have. A missing model is reported by end.
 	if t.Node != nil && t.Instance.Model != nil {
 		end.node, end.workflow = typed(t.Node.Variables, p.Node), typed(t.Instance.Model.Variables, p.Workflow)
 	}
+	// The platform returns the document as it was passed, with the state from before.
 	_, err = e.end(t, end)
 	return d, err
 }

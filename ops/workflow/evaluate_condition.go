@@ -9,6 +9,9 @@ import (
 	"catena/storage/fault"
 )
 
+// evaluateCondition decides between the two branches of a conditional folder of a route;
+// Update.NextStep.ConditionalFolder takes its result as an index, in which 0 is the step before the
+// branches.
 func evaluateCondition(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Document.Routing.EvaluateCondition",
@@ -36,6 +39,8 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 	}
 	var order int
 	switch v := v.(type) {
+	// An empty property is null, whatever its type, and compares as an empty text: it is less than
+	// any value.
 	case nil:
 		order = cmp.Compare("", p.Value)
 	case string:
@@ -57,5 +62,6 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 		place = "1"
 	}
 	e.SetVar("nextStepPos", place)
+	// Nothing, where the platform returns null: the next step of a chain loses the input.
 	return nil, nil
 }

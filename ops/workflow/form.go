@@ -10,6 +10,8 @@ import (
 	"catena/storage/schema"
 )
 
+// taskForm has no counterpart in the platform, whose user interface declares a layout for each
+// node. The page of tasks builds its form from this answer instead.
 func taskForm(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Form",
@@ -28,6 +30,8 @@ func (p getTaskParams) form(e *env, _ engine.Void) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Everyone who may read the task sees its form; the words only tell the page which controls to
+	// show. Each operation checks for itself.
 	may := []any{}
 	if t.MustBeOpen() == nil && (t.Node != nil || t.IsAnswered()) {
 		for _, one := range []struct {
@@ -49,6 +53,7 @@ func fieldsOf(t *workflow.Task, open bool) []any {
 		return out
 	}
 	m, values := t.Instance.Model, t.Variables()
+	// The list of values is never null, which spares the page a case.
 	add := func(f *schema.Field, writable bool) {
 		out = append(out, map[string]any{
 			"name": f.Name, "type": f.Kind.String(), "list": f.List, "values": append([]string{}, f.Enum...),
@@ -68,6 +73,9 @@ func fieldsOf(t *workflow.Task, open bool) []any {
 }
 
 // asksFor reports whether a node of the workflow asks those whom a variable names.
+// No declaration says which variables hold people, so the expressions of the assignees are searched
+// for the name. Only the choice of the input field depends on it, and a false match costs nothing
+// else.
 func asksFor(m *workflow.Model, variable string) bool {
 	return slices.ContainsFunc(m.Nodes, func(n *workflow.Node) bool {
 		return n.Task != nil && slices.ContainsFunc(n.Task.Assignees, func(a declare.Name) bool { return strings.Contains(a.Text, "WorkflowVariables."+variable) })

@@ -21,4 +21,6 @@ type getParams struct {
 	ID string `json:"workflowInstanceId" doc:"Id of the workflow."`
 }
 
+// Instances are documents in a hidden folder, so the storage layer lets only those read it who have
+// a part in the workflow.
 func (p getParams) run(e *env, _ engine.Void) (*workflow.Instance, error) { return e.instance(p.ID) }

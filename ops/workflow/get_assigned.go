@@ -10,6 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
+// getAssigned returns one page of the server's limit and does not count.
+// Workflow.UserTaskPageProvider is the operation for long lists.
 func getAssigned(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.GetAssigned",
@@ -50,10 +52,14 @@ func (e *env) assignedTo(language string, o storage.PageOptions) ([]map[string]a
 		if err != nil {
 			return nil, nil, err
 		}
+		// Skipped entries make a page shorter than its size, and the total still counts them:
+		// finding out would mean reading every document.
 		ids := t.Documents()
 		if len(ids) == 0 {
 			continue
 		}
+		// Read as the caller: being an actor does not by itself give the right to see the
+		// document's title.
 		about, err := e.Tx.Doc(storage.Ref(ids[0]))
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 			continue
@@ -75,11 +81,15 @@ func (e *env) item(t *workflow.Task, about *storage.Doc, language string) map[st
 	return map[string]any{
 		"id": t.ID(), "docref": about.ID(), "name": t.Name(), "taskName": e.models.Text(language, t.Name()),
 		"directive": e.models.Text(language, storage.Prop[string](t.Doc, "nt:directive")), "comment": comment, "dueDate": text(due),
+		// The link is relative to the server's address and has the form that the platform's web
+		// client understands.
 		"documentTitle": about.Title(), "documentLink": "ui/#!/doc/" + about.ID(),
 		"startDate": text(storage.Prop[time.Time](t.Doc, "dc:created")), "expired": !due.IsZero() && due.Before(e.Now),
 	}
 }
 
+// The form of dates in these lists: UTC with milliseconds, and an empty text, not null, for no
+// date.
 func text(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -23,6 +23,8 @@ func graphInstance(ms models) engine.Op {
 
 // graph draws an instance that the caller may read.
 func (e *env) graph(id string, text func(string) string) (*workflow.Graph, error) {
+	// The platform reads graphs as the server. Here the caller must be able to read the instance,
+	// since its state shows who has done what.
 	i, err := e.instance(id)
 	if err != nil {
 		return nil, err
@@ -56,6 +58,8 @@ type getGraphParams struct {
 func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
 	text := func(key string) string { return e.models.Text(p.Language, key) }
 	var g *workflow.Graph
+	// Models come first: their names are few and chosen by administrators, while ids are random and
+	// never collide with them.
 	m, err := e.models.Find(e.Tx, p.ID)
 	if err == nil {
 		g, err = e.drawn(m, text)
@@ -70,6 +74,7 @@ func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
 
 // drawn is the graph of a model.
 func (e *env) drawn(m *workflow.Model, text func(string) string) (*workflow.Graph, error) {
+	// A route is drawn from its steps as documents, with the permissions of the caller.
 	if m.Route != nil {
 		return workflow.RouteGraph(e.Tx, m.Route)
 	}

@@ -7,6 +7,8 @@ import (
 	"catena/storage/fault"
 )
 
+// getOpenTasks reads as the server, like the platform: people who may read a document are to see
+// with whom it waits.
 func getOpenTasks(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.GetOpenTasks",
@@ -29,6 +31,8 @@ type getOpenTasksParams struct {
 }
 
 func (p getOpenTasksParams) run(e *env, d *storage.Doc) (storage.Docs, error) {
+	// The input is what the caller has proved to be able to read. This filter always applies, so
+	// tasks on other documents stay out of reach.
 	f := workflow.Filter{Documents: []string{d.ID()}}
 	switch {
 	case (p.Node == "") != (p.Process == ""):

@@ -29,6 +29,7 @@ type getTaskParams struct {
 }
 
 // taskAbout finds a task about a document.
+// The address names both, so a task on another document is treated as missing at this address.
 func (e *env) taskAbout(d *storage.Doc, id string) (*workflow.Task, error) {
 	t, err := e.taskByID(id)
 	if err == nil && !slices.Contains(t.Documents(), d.ID()) {

@@ -30,6 +30,7 @@ type getTaskNamesParams struct {
 }
 
 func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {
+	// One page of the oldest tasks is searched; names that only occur behind it are not found.
 	page, err := workflow.Tasks(e.Tx, workflow.Filter{Actors: workflow.Names(e.As)}, storage.PageOptions{CountLimit: -1})
 	if err != nil {
 		return nil, err
@@ -42,12 +43,15 @@ func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {
 		}
 		label := e.models.Text(p.Language, t.Name())
 		switch {
+		// Tasks outside of workflows have no model whose texts could name them.
 		case t.Instance == nil || seen[t.Name()],
 			p.Value != "" && t.Name() != p.Value,
 			p.Value == "" && !strings.HasPrefix(label, p.Search):
 			continue
 		}
 		seen[t.Name()] = true
+		// The title changes only in memory, as in the platform. A chain that saves the document
+		// would store it.
 		if err := d.Set("dc:title", "["+e.models.Text(p.Language, t.Instance.Title())+"] "+label); err != nil {
 			return nil, err
 		}

@@ -35,6 +35,8 @@ type host struct {
 func (h *host) Node(id string) *workflow.NodeState { return h.instance.Node(id) }
 
 // start begins the walk of an instance.
+// A route has steps instead of a graph; its walk reads the state of every step and so also serves
+// to resume it.
 func (h *host) start() error {
 	if h.instance.IsRoute() {
 		return h.walkRoute()
@@ -47,12 +49,14 @@ func (h *host) start() error {
 // instead. A chain of the same walk cannot resume it: two walks through one instance would each write their
 // own state of it.
 func (h *host) resume(node string) error {
+	// Without the declaration there is no graph to walk. The instance can still be cancelled.
 	if h.instance.Model == nil {
 		return h.gone()
 	}
 	if h.Vars[walking] == h.instance.ID() {
 		return fault.Conflict.Errorf("workflow %s: one of its own chains is already continuing it", h.instance.ID()).WithCode(fault.CodeWorkflowState)
 	}
+	// A workflow that never had documents is not one whose documents are gone.
 	docs, err := h.documents()
 	if err != nil {
 		return err
@@ -69,6 +73,8 @@ func (h *host) gone() error {
 	return fault.Conflict.Errorf("workflow %s: %s is no longer declared", h.instance.ID(), h.instance.ModelName).WithCode(fault.CodeWorkflowState)
 }
 
+// most bounds the nodes of one walk (limit-workflow-steps, 100 by default), since a graph may hold
+// a cycle without tasks.
 func (h *host) most() int { return limit.Of[workflow.Limits](h.Tx.Repo().Bounds()).Steps }
 
 // errStopped ends a walk whose workflow one of its own chains has cancelled.
@@ -76,6 +82,7 @@ var errStopped = errors.New("workflow: is canceled")
 
 // walked saves what a walk has done, and ends the workflow if the walk has reached an end.
 func (h *host) walked(ended bool, err error) error {
+	// The cancellation has saved the instance already, and this copy of it is out of date.
 	if errors.Is(err, errStopped) {
 		return nil
 	}
@@ -86,6 +93,8 @@ func (h *host) walked(ended bool, err error) error {
 	if err := h.instance.Save(tx); err != nil || !ended {
 		return err
 	}
+	// Saved first, finished after: the variables of an ended workflow stay readable for the one
+	// around it (see over).
 	if err := h.instance.Finish(tx, "toDone"); err != nil {
 		return err
 	}
@@ -95,6 +104,7 @@ func (h *host) walked(ended bool, err error) error {
 // cancel ends the workflow: its open tasks are cancelled. Tasks and workflows within are canceled before the
 // state of the document changes, since in its final state the instance no longer waits for anything.
 func (h *host) cancel() error {
+	// Ready is the state of a route that has been created and not begun.
 	if s := h.instance.Doc.State(); s != workflow.Running && s != workflow.Ready {
 		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s).WithCode(fault.CodeWorkflowState)
 	}
@@ -120,7 +130,11 @@ func (h *host) cancel() error {
 // node left is reset, as loops come to a node again.
 func (h *host) Begin(n *workflow.Node) (bool, error) {
 	st := h.Node(n.ID)
+	// The variables of the node and its last actor stay, so a loop sees what was said the last
+	// time.
 	st.Begun, st.Started, st.Ended, st.Tasks, st.Sub, st.Button = st.Begun+1, h.Now, time.Time{}, nil, "", ""
+	// The chain runs first, because expressions for assignees and due dates read variables that it
+	// sets. It may replace the state behind st, which is not used after it.
 	err := h.chain(n, n.Input.Text)
 	switch {
 	case err != nil:
@@ -173,6 +187,7 @@ func (h *host) eval(n *workflow.Node, text string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Expressions only read; nothing is saved or reloaded around them, as chain does.
 	defer c.Logout()
 	return c.Eval(text)
 }
@@ -185,6 +200,8 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 	}
 	i, st := h.instance, h.Node(n.ID)
 	c := h.Sub(true)
+	// Maps are copied, since an expression or a chain might change them in place, past the check of
+	// types in Assign.
 	own := maps.Clone(st.Variables)
 	tasks, processed := make([]any, len(st.Tasks)), 0
 	for k, t := range st.Tasks {
@@ -205,6 +222,8 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 	if h.last != nil {
 		c.SetVar(taskDocument, h.last.Doc)
 	}
+	// The chain is named by the model, which an administrator has declared, so it may use
+	// operations that only chains may call, whoever walks.
 	c.Input, c.EntryPoint = docs, engine.Chain
 	c.Login(h.server())
 	return c, nil
@@ -238,9 +257,12 @@ func (h *host) chain(n *workflow.Node, name string) error {
 	if err != nil {
 		return err
 	}
+	// Set only here and not in within: expressions cannot resume a workflow.
 	c.SetVar(walking, h.instance.ID())
 	docs := c.Input
 	_, err = c.Call(name, docs, nil)
+	// The result of the chain is dropped. What counts is what it has written and the variables it
+	// has set.
 	c.Logout()
 	if err != nil {
 		return fault.Wrap(err, "workflow %s: node %s", h.instance.ModelName, n.ID)
@@ -252,9 +274,12 @@ func (h *host) chain(n *workflow.Node, name string) error {
 	if h.instance, err = workflow.OpenInstance(h.models, d); err != nil {
 		return err
 	}
+	// Checked on the document that was read again: the chain itself, or a listener, may have
+	// cancelled the workflow.
 	if d.State() != workflow.Running {
 		return errStopped
 	}
+	// Variables of the workflow need no such step: Context.SetWorkflowVar stores them at once.
 	own, _ := c.Vars[nodeVars].(map[string]any)
 	return h.instance.AssignTo(n, own)
 }
@@ -268,6 +293,8 @@ func (h *host) subjects(t *workflow.Task) (storage.Docs, error) {
 }
 
 // documents are those the workflow is about, as far as they are there.
+// Read as the server: whether the workflow goes on must not depend on what the person who ends a
+// task may read.
 func (h *host) documents() (storage.Docs, error) { return found(h.unlimited(), h.instance.Documents) }
 
 // found are documents, as far as they are there.

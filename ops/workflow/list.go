@@ -35,6 +35,8 @@ type listParams struct {
 
 func (p listParams) run(e *env, f workflow.Filter) (workflow.InstanceList, error) {
 	f.Model = p.Model
+	// Storage filters by the permission to read the instance; nothing is counted, as the answer has
+	// no place for a total.
 	page, err := workflow.Instances(e.Tx, f, storage.PageOptions{CountLimit: -1})
 	if err != nil {
 		return nil, err

@@ -46,6 +46,8 @@ func (p listTasksParams) run(e *env, about []string) (*workflow.TaskPage, error)
 			return nil, err
 		}
 		f.Actors = names
+	// With a workflow and no user there is no filter by actor: the permission to read each task
+	// decides alone.
 	case p.Instance == "":
 		f.Actors = workflow.Names(e.As)
 	}
@@ -53,6 +55,7 @@ func (p listTasksParams) run(e *env, about []string) (*workflow.TaskPage, error)
 	if err != nil {
 		return nil, err
 	}
+	// The platform answers a search by model with a plain list, without the members of a page.
 	return e.tasks(page, p.Model == "")
 }
 
@@ -72,6 +75,7 @@ func (p listTasksParams) options(e *env) storage.PageOptions {
 		o.Limit = largest
 	}
 	if o.Offset == 0 && p.Index > 0 {
+		// The bound keeps the product far from overflowing; no list has a million pages.
 		o.Offset = min(p.Index, 1<<20) * o.Limit
 	}
 	return o
@@ -79,6 +83,7 @@ func (p listTasksParams) options(e *env) storage.PageOptions {
 
 // namesOf is what a user is called among the actors of tasks (the name itself and the user's groups), or a
 // group. A user who does not exist has no tasks, which is no error.
+// The platform's clients pass names of groups with the prefix, and sometimes without it.
 func (e *env) namesOf(who string) ([]string, error) {
 	if names, err := workflow.Actors(e.unlimited(), []string{who}); err == nil && names[0] != "user:"+who {
 		return names, nil

@@ -20,6 +20,8 @@ func listModels(ms models) engine.Op {
 				all, err := e.models.Within(e.Tx)
 				out := workflow.ModelList{}
 				for _, m := range all {
+					// Either reason hides the model: the caller lacks ManageWorkflows, or the model
+					// does not suit the document.
 					if m.MayStart(e.Tx, d) == nil {
 						out = append(out, m)
 					}

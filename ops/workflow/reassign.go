@@ -28,6 +28,8 @@ func (p reassignParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	if err != nil {
 		return engine.Void{}, err
 	}
+	// Checked before anything is written. The model decides whether a task can be reassigned at
+	// all.
 	if err := t.MayReassign(e.As); err != nil {
 		return engine.Void{}, err
 	}
@@ -37,6 +39,8 @@ func (p reassignParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, h.assigned("workflowTaskReassigned", t, actors)
 }
 
+// delegateTask leaves the task with its actors, so no model has to permit it: nobody loses
+// anything.
 func delegateTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Delegate",
@@ -77,6 +81,7 @@ func (e *env) handing(id string, names []string) (*workflow.Task, *host, []strin
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	// The instance is nil for a task outside of workflows, which can be delegated as well.
 	h := &host{env: e, instance: t.Instance}
 	actors, err := h.actors(names)
 	return t, h, actors, err

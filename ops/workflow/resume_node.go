@@ -7,6 +7,8 @@ import (
 	"catena/storage/fault"
 )
 
+// resumeNode checks no permission on the instance. It lets a timer, an escalation or a chain push a
+// workflow past its actors, and is therefore left to administrators and stored chains.
 func resumeNode(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.ResumeNode",
@@ -52,6 +54,8 @@ func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	if i.IsRoute() {
 		return engine.Void{}, h.walkRoute()
 	}
+	// Tasks are given up before the walk, so nobody can end one of them and walk the same branch
+	// twice.
 	if i.Begun() {
 		if err := h.cancelNode(p.Node); err != nil {
 			return engine.Void{}, err

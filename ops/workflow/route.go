@@ -13,6 +13,7 @@ func (h *host) walkRoute() error {
 	if err != nil {
 		return err
 	}
+	// As for graphs: a route without documents from the start is allowed.
 	if len(docs) == 0 && len(h.instance.Documents) > 0 {
 		return h.cancel()
 	}
@@ -28,6 +29,8 @@ func (h *host) beginStep(s *workflow.Step) error {
 	if _, ok := h.Set().Op(name); !ok {
 		return fault.Conflict.Errorf("workflow %s: no operation is declared for steps of type %s", i.ModelName, s.Doc.Type().Name)
 	}
+	// Graphs run their chains as the server. Steps run as the initiator, as in the platform, whose
+	// users may add steps themselves.
 	initiator, err := storage.PrincipalOf(tx, i.Initiator)
 	if fault.Is(err, fault.NotFound) {
 		return fault.Conflict.Errorf("workflow %s: its initiator %s no longer exists", i.ID(), i.Initiator).WithCode(fault.CodeWorkflowState)
@@ -38,10 +41,14 @@ func (h *host) beginStep(s *workflow.Step) error {
 	c := h.Sub(true)
 	c.EntryPoint = engine.Chain
 	c.Login(initiator)
+	// Read as the initiator: documents that the initiator may no longer read are left out, like
+	// deleted ones.
 	docs, err := found(c.Tx, i.Documents)
 	if err != nil {
 		return err
 	}
+	// The variables are inherited from the call. A list left by an earlier step would have
+	// Workflow.RemoveRoutingTask delete its tasks.
 	delete(c.Vars, taskDocuments)
 	for name, v := range map[string]any{
 		workflowID: i.ID(), "workflowInitiator": i.Initiator, "documents": docs, workflow.StepVariable: s.Doc, walking: i.ID(),
@@ -54,6 +61,8 @@ func (h *host) beginStep(s *workflow.Step) error {
 	if err != nil {
 		return fault.Wrap(err, "workflow %s: step %s", i.ModelName, s.Doc.Name())
 	}
+	// Only the document is read again. Steps are documents of their own, and Walk reads each when
+	// it comes to it.
 	if i.Doc, err = tx.Reload(i.Doc); err != nil {
 		return err
 	}
@@ -71,6 +80,8 @@ func (e *env) step() (*workflow.Step, error) {
 		return nil, fault.Invalid.Errorf("variable %s: does not hold a step of a route", workflow.StepVariable).In(workflow.StepVariable)
 	}
 	tx := e.unlimited()
+	// Reading again also discards what the caller may have set on the document in memory, such as
+	// another parent.
 	if _, err := e.Tx.Reload(d); err != nil {
 		return nil, err
 	}
@@ -86,6 +97,7 @@ func (e *env) step() (*workflow.Step, error) {
 }
 
 // movable is the step that the context says is meant, which the caller may move.
+// Used by what the chains of tasks call: these run as the creator of the task or as its actor.
 func (e *env) movable() (*workflow.Step, error) {
 	s, err := e.step()
 	if err != nil {
@@ -95,6 +107,7 @@ func (e *env) movable() (*workflow.Step, error) {
 }
 
 // managed is the step that the context says is meant, of a route that the caller may manage.
+// Used for creating and deleting tasks, which decides who takes part and is more than doing one.
 func (e *env) managed() (*workflow.Step, error) {
 	s, err := e.step()
 	if err != nil {
@@ -137,6 +150,7 @@ func resumeStep(ms models) engine.Op {
 			if err != nil {
 				return err
 			}
+			// Several documents have one task each; the step has ended when the last is answered.
 			if waits, err := e.waits(s); err != nil || waits {
 				return err
 			}
@@ -214,6 +228,8 @@ func stepFromTask(ms models) engine.Op {
 			if err != nil {
 				return err
 			}
+			// Read as the caller: the variable would otherwise carry a document that the caller may
+			// not see.
 			d, err := e.Tx.Doc(storage.Ref(t.Step()))
 			if err != nil {
 				return err

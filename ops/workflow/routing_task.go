@@ -79,6 +79,8 @@ func (p routingTaskParams) run(e *env, docs storage.Docs) error {
 // task is limited: variables that the server interprets, and properties that decide who may end the task, are
 // refused.
 func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*workflow.Task, error) {
+	// Actors, directive and due date come from the step, where the author of the route has put
+	// them.
 	def := s.Asks(d, h.Now)
 	if len(def.Actors) == 0 {
 		return nil, nil
@@ -91,6 +93,8 @@ func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*wor
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Variables)) {
+		// With one of these a caller could have a chain run that chains has refused, or attach the
+		// task to another step.
 		if slices.Contains([]string{acceptChain, rejectChain, fromStored, workflow.StepVariable, "nodeId", "status"}, name) {
 			return nil, fault.Invalid.Errorf("mappingTaskVariables: variable %s is reserved for the server", name).In("mappingTaskVariables")
 		}
@@ -106,6 +110,8 @@ func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*wor
 		return nil, err
 	}
 	for _, to := range slices.Sorted(maps.Keys(p.Properties)) {
+		// A list of what is allowed rather than of what is not: a property that a later version
+		// adds is safe by default.
 		if !strings.HasPrefix(to, "dc:") && !slices.Contains([]string{"nt:description", "nt:directive", "nt:dueDate", "nt:name"}, to) {
 			return nil, fault.Invalid.Errorf("mappingProperties: property %s is reserved for the server", to).In("mappingProperties")
 		}
@@ -117,6 +123,8 @@ func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*wor
 			return nil, err
 		}
 	}
+	// Quiet, since the task is still being made: an event of its change would precede that of its
+	// assignment.
 	if t.Doc, err = tx.Save(t.Doc, storage.SaveOptions{Quiet: true}); err != nil {
 		return nil, err
 	}
@@ -132,6 +140,8 @@ func users(tx *storage.Tx, actors []string) (out []string, err error) {
 		kind, name := workflow.Split(a)
 		names := []string{name}
 		if kind == "group" {
+			// Members of groups within the group count as well. The number of names is bounded by
+			// UsersWithin.
 			if names, err = people.UsersWithin(tx, name, true); err != nil {
 				return nil, err
 			}
@@ -174,6 +184,8 @@ func removeRoutingTask(ms models) engine.Op {
 // deletion itself is the server's.
 func (e *env) removeTasks() error {
 	tx := e.unlimited()
+	// The variable may come from a caller, so each task is checked below just as if the caller had
+	// named it.
 	docs, _ := e.Vars[taskDocuments].(storage.Docs)
 	if len(docs) == 0 {
 		s, err := e.managed()

@@ -25,6 +25,8 @@ func (p setNodeVariableParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, e
 	if p.Name == "" {
 		return engine.Void{}, fault.Invalid.Errorf("name: must not be empty").In("name")
 	}
+	// Nothing is stored here: host.chain takes the map over after the chain, and checks names and
+	// types then. An undeclared name is dropped, as in the platform.
 	setIn(c, nodeVars, p.Name, p.Value)
 	return engine.Void{}, nil
 }

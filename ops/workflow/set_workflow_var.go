@@ -35,6 +35,7 @@ func (p setWorkflowVarParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	if id == "" {
 		id, _ = e.Vars[workflowID].(string)
 	}
+	// Stored first: if that fails, the map does not show a value that the workflow does not have.
 	if id != "" {
 		if err := p.keep(e, id); err != nil {
 			return engine.Void{}, err
@@ -45,6 +46,7 @@ func (p setWorkflowVarParams) run(e *env, _ engine.Void) (engine.Void, error) {
 }
 
 // stored are the entry points of what an administrator has stored on the server.
+// Scripts that a caller sends are not among them.
 const stored = engine.Chain | engine.Listener | engine.Server
 
 // keep sets the variable in the workflow. What is stored on the server may do so for everybody, since an
@@ -62,6 +64,8 @@ func (p setWorkflowVarParams) keep(e *env, id string) error {
 	if err != nil {
 		return err
 	}
+	// A missing workflow is reported first, so ids can be probed for existence; they are random and
+	// too long to guess.
 	if !e.As.Admin && e.EntryPoint&stored == 0 {
 		return fault.Denied.Errorf("workflow %s: only administrators may set its variables", id)
 	}

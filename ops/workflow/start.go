@@ -32,6 +32,8 @@ func (p startParams) run(e *env, d *storage.Doc) (*workflow.Instance, error) {
 		return nil, fault.Invalid.Errorf("workflowModelName: is missing").In("workflowModelName")
 	}
 	docs := storage.Docs{}
+	// An input document takes precedence over the ids in the body: it is the one that the address
+	// names.
 	if d != nil {
 		docs = storage.Docs{d}
 	} else if ids, ok := p.Workflow["attachedDocumentIds"].([]any); ok {
@@ -47,6 +49,7 @@ func (p startParams) run(e *env, d *storage.Doc) (*workflow.Instance, error) {
 			refs = append(refs, storage.Ref(text))
 		}
 		var err error
+		// Read as the caller; begin then checks ManageWorkflows on each.
 		if docs, err = e.Tx.Docs(refs); err != nil {
 			return nil, err
 		}

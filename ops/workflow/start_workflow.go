@@ -51,6 +51,8 @@ func (p startWorkflowParams) run(e *env, docs storage.Docs) error {
 // begin makes an instance of a model and has it walk to its first tasks.
 func (e *env) begin(name string, docs storage.Docs, variables map[string]any, start bool) (*workflow.Instance, error) {
 	m, err := e.models.Find(e.Tx, name)
+	// The model is a value in the request here and not what the address names, so an unknown one is
+	// a bad request.
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.Invalid.Errorf("workflowModelName: %v does not exist", err).In("workflowModelName")
 	}
@@ -64,6 +66,7 @@ func (e *env) begin(name string, docs storage.Docs, variables map[string]any, st
 		}
 		ids[n] = d.ID()
 	}
+	// The actor is the person, also where a chain has logged in as somebody else.
 	return e.launch(m, workflow.Start{Initiator: e.Tx.Actor(), Documents: ids, Variables: variables}, start)
 }
 
@@ -75,6 +78,8 @@ func (e *env) launch(m *workflow.Model, s workflow.Start, start bool) (*workflow
 		return nil, err
 	}
 	h := &host{env: e, instance: i}
+	// The event precedes the walk, which may assign tasks or even end the workflow at once:
+	// listeners see events in their order.
 	if err := h.fire("afterWorkflowStarted", nil); err != nil || !start {
 		return i, err
 	}
@@ -95,6 +100,8 @@ func typed(fields []*schema.Field, variables map[string]any) map[string]any {
 			continue
 		}
 		var v any
+		// The platform sends such values as JSON text in its properties format, whose values are
+		// all texts.
 		if json.Unmarshal([]byte(text), &v) == nil {
 			out[f.Name] = v
 		}

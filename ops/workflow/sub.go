@@ -10,6 +10,8 @@ import (
 // once, because nothing in it waits, returns its result directly; one that waits continues this one later, in
 // over.
 func (h *host) goThrough(n *workflow.Node) (bool, error) {
+	// Only declared models can be gone through, not routes. That they do not contain themselves is
+	// checked when they are loaded.
 	m, err := h.models.Model(n.Sub.Model.Text)
 	if err != nil {
 		return false, err
@@ -20,6 +22,8 @@ func (h *host) goThrough(n *workflow.Node) (bool, error) {
 			return false, fault.Wrap(err, "node %s: variable %s", n.ID, name)
 		}
 	}
+	// The initiator and the documents are the parent's. Nobody's permission is checked: the
+	// parent's model decides.
 	parent := h.instance
 	sub, err := h.launch(m, workflow.Start{
 		Initiator: parent.Initiator, Documents: parent.Documents, Variables: variables, Parent: parent.ID(), ParentAt: n.ID,
@@ -27,6 +31,8 @@ func (h *host) goThrough(n *workflow.Node) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	// Set after the walk of the workflow within. If that has ended already, over has found no node
+	// waiting for it and done nothing, so its result is taken here, once.
 	h.Node(n.ID).Sub = sub.ID()
 	if sub.Doc.State() == workflow.Running {
 		return true, nil
@@ -35,6 +41,8 @@ func (h *host) goThrough(n *workflow.Node) (bool, error) {
 }
 
 // returned takes over what a workflow has come to that a node went through.
+// The state in which it ended takes the place of a button, so transitions can tell done from
+// canceled.
 func (h *host) returned(n *workflow.Node, sub *workflow.Instance) error {
 	h.Node(n.ID).Button = sub.Doc.State()
 	return h.instance.AssignTo(n, sub.Variables)
@@ -48,6 +56,7 @@ func (h *host) over(event string) error {
 		return err
 	}
 	d, err := h.unlimited().Doc(storage.Ref(h.instance.Parent))
+	// The workflow around was deleted; this one ends for itself.
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
