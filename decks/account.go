@@ -42,10 +42,11 @@ func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		"website_url":    u.WebsiteURL,
 		"twitter_handle": u.TwitterHandle,
 		"profile_url":    p.Base + "/" + deck.Homes + "/" + url.PathEscape(u.Username),
-		"account":        map[string]any{"type": cmp.Or(u.AccountType, "free"), "billing_period": cmp.Or(u.BillingPeriod, "none")},
-		"team":           team,
-		"created_at":     deck.Stamp(u.Created),
-		"updated_at":     deck.Stamp(u.Updated),
+		// Both members are strings in the specification, so an account without a plan is "free" and "none", never null.
+		"account":    map[string]any{"type": cmp.Or(u.AccountType, "free"), "billing_period": cmp.Or(u.BillingPeriod, "none")},
+		"team":       team,
+		"created_at": deck.Stamp(u.Created),
+		"updated_at": deck.Stamp(u.Updated),
 	}}, nil
 }
 
@@ -56,6 +57,7 @@ func (p accountParams) team(c *engine.Ctx, u *people.User) (any, error) {
 	}
 	t, err := team.Read(c.Tx, u.TeamID)
 	if fault.Is(err, fault.NotFound) {
+		// A user may bear the number of a team that has no record; the name of its group then stands for the rest.
 		t, err = &team.Team{ID: u.TeamID, Name: deck.TeamGroup(u.TeamID), Slug: deck.TeamGroup(u.TeamID)}, nil
 	}
 	if err != nil {

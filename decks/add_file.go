@@ -39,6 +39,7 @@ func (p addFileParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	switch {
 	case text == "":
 		return nil, deck.Invalid("data", fault.CodeMissingParameter, "data: is required without an input")
+	// Compared before decoding, so that a parameter that is too large is refused without a second copy of it.
 	case len(text) > base64.StdEncoding.EncodedLen(maxInline):
 		return nil, fault.Limit.Errorf("data: the picture is larger than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode(fault.CodeTooLarge)
 	}
@@ -61,6 +62,7 @@ func (p addFileParams) add(c *engine.Ctx, b *storage.Blob) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
+	// The rows of files belong to the server; deck.Find has checked that the deck is the caller's.
 	f, err := file.Add(deck.AsSystem(c.Tx), d.ID(), b)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 // create is the operation for a table of fields.
 func create(t field.Table) engine.Op {
 	params := deck.Params(t)
+	// Defaults apply to new decks only: in an update, a parameter that is missing leaves its field as it is.
 	for i := range params {
 		if f := t.Find(params[i].Name); f != nil && f.New != nil {
 			params[i].Default, params[i].Raw = f.New, false
@@ -50,6 +51,7 @@ func createOf(c *engine.Ctx, in deck.Input, v deck.View, props storage.Props) (m
 	if err != nil {
 		return nil, err
 	}
+	// One sequence for the decks of all users: the service addresses a deck by its number alone.
 	if props["deck:number"], err = c.Tx.Next("decks"); err != nil {
 		return nil, err
 	}

@@ -98,6 +98,7 @@ func modified(tx *storage.Tx, d *storage.Doc, e storage.Event) error {
 
 // copied gives a copy files, a number and a place in the lists of its own.
 func copied(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	// The files come first: they are found by the number that the copy still shares with the first deck.
 	if err := copyFiles(tx, d); err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func (p keepVersionParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	}
 	v, err := c.Tx.CheckIn(d, false, p.Comment)
 	if err == nil && v == nil {
+		// CheckIn returns nothing if the deck has not changed since its last version, which is then the answer.
 		v, err = c.Tx.LastVersion(d)
 	}
 	if err != nil {

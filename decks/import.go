@@ -60,9 +60,11 @@ func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
+	// Only what comes from the presentation is shortened. A title that the caller chose is checked as in Deck.Create.
 	title := cmp.Or(p.Title, shortened(oneLine(d.Title), field.MaxTitle), nameOnly(name), "deck")
 	description := shortened(d.Description, field.MaxDescription)
 	in := deck.Input{"title": title, "description": description, "data": d.HTML, "visibility": p.Visibility}
+	// One side of the presentation together with the default of the other would distort every slide.
 	if d.Width > 0 && d.Height > 0 {
 		in["width"], in["height"] = d.Width, d.Height
 	}
@@ -84,6 +86,7 @@ func (p importParams) remote(c *engine.Ctx, out map[string]any) error {
 	if err != nil {
 		return err
 	}
+	// The stored HTML, not the one that was read: pictures that cleaning removed are neither reported nor copied.
 	source, err := deck.Source(c.Tx, d)
 	if err != nil {
 		return err
@@ -109,6 +112,7 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
+// shortened cuts a text to a number of characters, the ellipsis included.
 func shortened(s string, limit int) string {
 	if r := []rune(s); len(r) > limit {
 		return strings.TrimSpace(string(r[:limit-1])) + "…"
@@ -118,6 +122,7 @@ func shortened(s string, limit int) string {
 
 // nameOnly is a file's name without its ending.
 func nameOnly(name string) string {
+	// Some clients send the whole path, with the separators of the system they run on.
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		name = name[:i]

@@ -27,6 +27,7 @@ func (p openFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error)
 	if err != nil {
 		return nil, err
 	}
+	// The rows of files belong to the server; p.deck has decided whether the viewer may see the deck.
 	tx := c.Tx.As(deck.Behind(c))
 	f, err := p.file(tx, d)
 	if err != nil {
@@ -44,6 +45,7 @@ func (p openFileParams) file(tx *storage.Tx, d *storage.Doc) (*file.File, error)
 
 // fileKey is what a page of a deck that is not for everyone puts into its pictures' addresses.
 func fileKey(c *engine.Ctx, d *storage.Doc) string {
+	// Without a key, the pictures of a public deck have the same address for everybody.
 	if storage.Prop[string](d, "deck:visibility") == "all" {
 		return ""
 	}

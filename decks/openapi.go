@@ -34,6 +34,7 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 	}
 	for i := range route.Routes {
 		r := &route.Routes[i]
+		// A route of no revision is our addition to the specification, so only the description of both revisions has it.
 		if r.In&in == 0 && (r.In != 0 || in != field.Both) {
 			continue
 		}
@@ -71,6 +72,7 @@ func describe(r *route.Route) map[string]any {
 	for name := range strings.FieldsSeq(r.Query) {
 		params = append(params, openapi.Parameter("query", name, queries[name]))
 	}
+	// Headers follow from the method and not from the table: the entry point reads them for all routes alike.
 	headers := "Deck-Revision"
 	switch r.Method {
 	case http.MethodGet:
@@ -95,6 +97,7 @@ func describe(r *route.Route) map[string]any {
 		out["requestBody"] = map[string]any{"required": true, "content": map[string]any{"image/*": map[string]any{}}}
 	}
 	if r.Open {
+		// An empty list lifts the requirement of a key that the document states for all routes.
 		out["security"] = []any{}
 	}
 	return out
@@ -115,6 +118,8 @@ func responses(r *route.Route) map[string]any {
 		ok["content"] = openapi.JSON(openapi.Object("data", openapi.Ref(r.Result)))
 	}
 	out := map[string]any{fmt.Sprint(r.Status): ok}
+	// Every route can answer with these three: no valid key, a deck that
+	// does not exist or is somebody else's, and the rate limit.
 	for code := range strings.FieldsSeq("401 404 429 " + r.Errors) {
 		out[code] = map[string]any{"description": "An error.", "content": map[string]any{"application/problem+json": map[string]any{"schema": openapi.Ref("Problem")}}}
 	}

@@ -21,6 +21,7 @@ func (p recoverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 	if err != nil {
 		return nil, err
 	}
+	// A repeated call succeeds without a second event: a client whose answer was lost must be able to try again.
 	if d.IsTrashed() {
 		if d, err = c.Tx.SetTrashed(d, false); err != nil {
 			return nil, err

@@ -39,6 +39,8 @@ func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 		if err != nil {
 			return nil, err
 		}
+		// The text is searched, not the elements: a false match costs the caller
+		// the parameter force, a missed one a picture.
 		if strings.Contains(text, f.Address()) || strings.Contains(storage.Prop[string](d, "deck:css"), f.Address()) {
 			return nil, fault.Conflict.Errorf("file %s: slides of deck %d show it", f.Address(), p.ID).WithCode(fault.CodeFileInUse)
 		}

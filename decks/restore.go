@@ -37,6 +37,7 @@ func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		if v.VersionLabel() != p.Version {
 			continue
 		}
+		// A version holds the number, slug and visibility of its time as well; remember and remind undo those.
 		if d, err = c.Tx.Restore(v, storage.RestoreOptions{Keep: true, CheckOut: true}); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,8 @@ import (
 // restoreTable holds, while a deck is restored, what is no matter of its versions.
 const restoreTable = "deck-restores"
 
+// lasting is what the versions of a deck do not decide: its published
+// addresses, who may see it, and whether it is in the trash.
 type lasting struct {
 	Number           int64
 	Slug, Visibility string
@@ -29,9 +31,12 @@ func remember(tx *storage.Tx, d *storage.Doc) error {
 func remind(tx *storage.Tx, d *storage.Doc) error {
 	var was lasting
 	table := deck.AsSystem(tx).Table(restoreTable)
+	// The row lives from the event before the restore to the one after it. Both are in one transaction, so a
+	// restore that fails leaves none.
 	if ok, err := table.Get(d.ID(), &was); err != nil || !ok {
 		return err
 	}
+	// nil removes the property; a zero time would be kept as a date.
 	var trashed any
 	if !was.Trashed.IsZero() {
 		trashed = was.Trashed

@@ -16,8 +16,9 @@ var queries = map[string]map[string]any{
 	"force":             {"type": "boolean", "default": false},
 	"limit":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
 	"signature":         {"type": "string"},
-	"slide":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1},
-	"per_page":          {"type": "integer", "minimum": 1, "maximum": deck.MaxPerPage, "default": 20},
+	// The largest number is that of the slides a deck may have.
+	"slide":    {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1},
+	"per_page": {"type": "integer", "minimum": 1, "maximum": deck.MaxPerPage, "default": 20},
 }
 
 // components are the schemas of a revision.
@@ -92,6 +93,8 @@ func inputField(f *field.Field) map[string]any {
 
 // moreSchemas are the schemas of what the specification leaves out: fields that are always
 // there, and those that may be.
+// The notation is that of openapi.Fields: name:type, separated by blanks, strings without a type; a type
+// with a question mark may be null.
 var moreSchemas = map[string][2]string{
 	"Delivery":      {"id webhook type state created_at:moment tries:integer body", "finished_at:moment status:integer failure"},
 	"File":          {"deck_id:integer number:integer name address type size:integer added_at:moment", ""},

@@ -34,6 +34,8 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if err != nil {
 		return nil, err
 	}
+	// An empty deck has a picture of its first slide. Guests without a key get that one only, so that
+	// strangers cannot have every slide of a public deck rendered.
 	if n := storage.Prop[int64](d, "deck:slide_count"); p.Slide > max(n, 1) || p.Slide > 1 && p.Key == "" && c.As.Name == storage.Guest().Name {
 		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist", p.Slide)
 	}
@@ -63,6 +65,7 @@ func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, vers
 	if err != nil || asked {
 		return err
 	}
+	// This runs in a transaction of its own after the answer, when the deck may have changed or gone.
 	c.Ask(func(tx *storage.Tx) error {
 		switch now, err := tx.Doc(d.Ref()); {
 		case fault.Is(err, fault.NotFound):

@@ -37,6 +37,8 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (
 	if err != nil {
 		return nil, err
 	}
+	// The entity tag comes before the fields: a client with an old copy should hear of that, and not of what
+	// would be wrong with its change.
 	if err := deck.MatchVersion(d, p.IfMatch); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ type viewDeckParams struct {
 
 func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
+	// Folders of decks are readable by their owners only. The server looks the address up, and maySee then
+	// decides with the caller's own rights.
 	asked := c.Tx
 	c.Tx = asked.As(deck.Behind(c))
 	defer func() { c.Tx = asked }()

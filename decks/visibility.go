@@ -28,6 +28,7 @@ func reveal(tx *storage.Tx, d *storage.Doc) error {
 		}
 		entries = []storage.ACE{{User: deck.TeamGroup(u.TeamID), Permission: looking, Granted: true}}
 	}
+	// For "self" there are no entries, which withdraws those of the visibility before.
 	if _, err := tx.SetACL(d, "visibility", entries); err != nil {
 		return err
 	}

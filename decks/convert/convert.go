@@ -38,6 +38,7 @@ const (
 
 // Read reads a presentation; a format of "" is found out from the name and the text.
 func Read(ctx context.Context, format, name, text string) (*Deck, error) {
+	// Separators and front matter are compared line by line, so a carriage return or byte order mark would hide them.
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	if format == "" {
 		format = Guess(name, text)
@@ -64,11 +65,13 @@ func Guess(name, text string) string {
 	case strings.HasSuffix(name, ".html"), strings.HasSuffix(name, ".htm"), strings.HasPrefix(text, "<"):
 		return HTML
 	}
+	// Every text is Markdown, so it is what remains.
 	return Markdown
 }
 
 // balanced writes a piece of HTML so that everything that is opened in it is closed.
 func balanced(ctx context.Context, piece string) string {
+	// Parsed as the content of a section: a stray end tag cannot close the slide around the piece.
 	nodes, err := html.ParseFragment(work.Reader(ctx, strings.NewReader(piece)), &html.Node{Type: html.ElementNode, Data: "section", DataAtom: atom.Section})
 	if err != nil {
 		return html.EscapeString(piece)

@@ -12,6 +12,7 @@ import (
 )
 
 // definition is a presentation defined in JSON: slides as Markdown, HTML or blocks.
+// The names of members are matched without regard to case.
 type definition struct {
 	Title, Description string
 	Width, Height      int64
@@ -20,6 +21,7 @@ type definition struct {
 }
 
 // defined is one slide.
+// Its parts appear in the order Markdown, HTML, blocks, notes, whatever their order in the source.
 type defined struct {
 	ID, Class, Markdown, HTML, Notes string
 	BackgroundColor                  string `json:"background-color"`
@@ -34,10 +36,11 @@ type defined struct {
 type block struct {
 	Type, Value, Format    string
 	Align, Class, Language string
-	X, Y, Width, Height    any
-	Data                   [][]any
-	AnimationType          string `json:"animation-type"`
-	FragmentIndex          *int64 `json:"fragment-index"`
+	// Numbers are pixels; strings are pixels or percent. Anything else is left out.
+	X, Y, Width, Height any
+	Data                [][]any
+	AnimationType       string `json:"animation-type"`
+	FragmentIndex       *int64 `json:"fragment-index"`
 }
 
 func readDefine(ctx context.Context, src string) (*Deck, error) {
@@ -102,6 +105,7 @@ func optionOf(t field.Type, raw json.RawMessage) (value any, err error) {
 
 // defineSlide writes a slide, or the stack that a list of slides is.
 func defineSlide(ctx context.Context, out *strings.Builder, raw json.RawMessage, top bool) error {
+	// Stacks have one level, as in the framework: within one, a list is not a slide and fails below.
 	var stack []json.RawMessage
 	if top && json.Unmarshal(raw, &stack) == nil {
 		out.WriteString("<section>\n")
@@ -182,6 +186,7 @@ func length(v any) string {
 	case float64:
 		return fmt.Sprintf("%gpx", v)
 	case string:
+		// Only these characters can be in a measure, so a value cannot add declarations to the style attribute.
 		if strings.Trim(v, "0123456789.-px%") == "" {
 			return v
 		}
@@ -191,6 +196,7 @@ func length(v any) string {
 
 func (b *block) content(ctx context.Context) (string, error) {
 	style := ""
+	// Other values are dropped for the same reason as in length: they would be written into a style attribute.
 	if b.Align == "left" || b.Align == "center" || b.Align == "right" {
 		style = "text-align: " + b.Align + ";"
 	}
@@ -214,6 +220,7 @@ func (b *block) content(ctx context.Context) (string, error) {
 	case "code":
 		return content + "<pre>" + tag("code", "class", strings.TrimSpace("language-"+b.Language)) + html.EscapeString(b.Value) + "</code></pre></div>", nil
 	case "math":
+		// The delimiters by which decks mark displayed formulas.
 		return content + `\[` + html.EscapeString(b.Value) + `\]</div>`, nil
 	case "table":
 		return content + table(b.Data) + "</div>", nil

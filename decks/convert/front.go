@@ -7,6 +7,7 @@ import (
 
 // settings are what Markdown says about a slide, and the attributes that say it in HTML.
 var settings = map[string]string{
+	// Marp's names come first; background, class and transition are also Slidev's.
 	"backgroundColor": "data-background-color",
 	"backgroundImage": "data-background-image",
 	"background":      "data-background-image",
@@ -35,6 +36,7 @@ func (d *Deck) about(front map[string]any) {
 	d.Theme, d.CSS = text("theme"), text("style")
 	d.set("language", text("lang", "language"))
 	d.set("transition", text("transition"))
+	// Marp's sizes for these proportions. Width and height of their own win over them.
 	switch text("size", "aspectRatio") {
 	case "16:9", "16/9":
 		d.Width, d.Height = 1280, 720

@@ -16,9 +16,11 @@ import (
 	"catena/storage/fault"
 )
 
+// fromMarkdown keeps the HTML in Markdown, since all HTML of an import is cleaned when the deck is stored.
 var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList, markdown.Steps), goldmark.WithRendererOptions(html.WithUnsafe()))
 
 var (
+	// Three or more hyphens alone on a line divide slides in all dialects; two, the slides of a stack in reveal.js.
 	newSlide  = regexp.MustCompile(`^-{3,}\s*$`)
 	newBelow  = regexp.MustCompile(`^--\s*$`)
 	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
@@ -131,6 +133,8 @@ func isFirst(slides []slide) bool {
 }
 
 // frontEnd is the line that ends the YAML that begins after a line of hyphens; 0 if none does.
+// A line of hyphens may also be a plain separator, so everything up to the next such line must look like
+// YAML, and the first line like a pair. Blank lines are allowed only at the top of the file.
 func frontEnd(lines []string, at int) int {
 	for i := at + 1; i < len(lines); i++ {
 		line := lines[i]
@@ -159,6 +163,7 @@ func readFront(lines []string, at int) (map[string]any, error) {
 // section writes a slide as HTML.
 func (s *slide) section(ctx context.Context, deck map[string]any) (string, error) {
 	attributes := map[string]string{}
+	// What the deck says is overridden by the slide's front matter, and that by the comments on the slide.
 	for _, front := range []map[string]any{deck, s.front} {
 		for name, to := range settings {
 			if v, ok := front[name]; ok {
@@ -178,6 +183,7 @@ func (s *slide) section(ctx context.Context, deck map[string]any) (string, error
 	text = remark.ReplaceAllStringFunc(text, func(comment string) string {
 		body := remark.FindStringSubmatch(comment)[1]
 		if m := directive.FindStringSubmatch(strings.TrimSpace(body)); m != nil {
+			// Marp's underscore limits a setting to one slide. Here each comment counts for its own slide, with or without it.
 			if to, ok := settings[strings.TrimPrefix(m[1], "_")]; ok {
 				attributes[to] = strings.Trim(m[2], `"' `)
 				return ""
@@ -227,6 +233,7 @@ func render(ctx context.Context, text string) (string, error) {
 	return balanced(ctx, b.String()), nil
 }
 
+// scalar is a plain value of YAML as text; lists and maps have no place in an attribute.
 func scalar(v any) string {
 	switch v.(type) {
 	case string, int, float64, bool:

@@ -29,6 +29,7 @@ func readHTML(src string) (*Deck, error) {
 		raw := string(z.Raw()) // before Token, which unescapes text where it stands
 		p.token(kind, raw, z.Token())
 	}
+	// A page that was cut off still gives whole slides.
 	for ; p.sections > 0; p.sections-- {
 		p.slides.WriteString("</section>")
 	}
@@ -61,6 +62,7 @@ func (p *page) token(kind html.TokenType, raw string, t html.Token) {
 			p.slides.WriteByte('\n')
 		}
 		p.sections++
+	// An end tag without a section that is open is dropped, so that the result is balanced.
 	case kind == html.EndTagToken && t.Data == "section" && p.sections > 0:
 		if p.sections--; p.sections == 0 {
 			p.slides.WriteString(raw)
@@ -81,6 +83,7 @@ func (p *page) outside(kind html.TokenType, raw string, t html.Token) {
 		return
 	case kind == html.StartTagToken && isSlides(t):
 		p.within = 1
+	// Only div elements are counted: the end tags of others may be missing, and the holder of the slides is a div.
 	case p.within > 0 && kind == html.StartTagToken && t.Data == "div":
 		p.within++
 	case p.within > 0 && kind == html.EndTagToken && t.Data == "div":

@@ -109,6 +109,7 @@ func (p *createExportParams) take(name string, value any) error {
 		switch n := value.(type) {
 		case float64:
 			p.Margin = n
+		// Numbers of JSON arrive as either type, depending on how they are written.
 		case int64:
 			p.Margin = float64(n)
 		default:
@@ -121,8 +122,10 @@ func (p *createExportParams) take(name string, value any) error {
 }
 
 // settingsOf are a deck's title and looks as an export shows them.
+// The style sheet is bounded because it is stored in the row of the export; the HTML is stored as a file.
 func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
 	out := deck.Appearance(d)
+	// The user's full name replaces this if there is a record of the user.
 	out.Author = c.As.Name
 	if most := limitsOf(c.Tx).Style; len(out.CSS) > most {
 		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", deck.Number(d), len(out.CSS), most).WithCode(fault.CodeTooLarge)

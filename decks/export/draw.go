@@ -31,10 +31,13 @@ func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, drawTime)
 	defer cancel()
+	// find reads stored files with the rights of an export's owner; these are the fields that it uses.
 	pin := &Export{Doc: data.Doc, Owned: storage.Owned{Owner: data.Owner}, Base: data.Base}
 	d.File = func(ctx context.Context, address string) ([]byte, string, error) { return w.find(ctx, pin, address) }
 	still, err := w.still(limited, d, data.Slide)
 	switch {
+	// The end of ctx is the server's; the end of limited is a slide that
+	// takes too long, for which a card is drawn below.
 	case err != nil && ctx.Err() != nil:
 		return stopping()
 	case fault.Is(err, fault.NotFound):
@@ -57,6 +60,8 @@ func (w *Worker) still(ctx context.Context, d *render.Deck, slide int) (*render.
 }
 
 // drawn reads the deck as it is now; nil if it is gone.
+// An older appearance would serve nobody, so the picture is filed under
+// the version that was read, not the one asked for.
 func (w *Worker) drawn(ctx context.Context, data thumbData) (d *render.Deck, version string, err error) {
 	err = w.Repo.View(ctx, w.Repo.System(), func(tx *storage.Tx) error {
 		doc, err := tx.Doc(storage.Ref(data.Doc))
@@ -83,6 +88,7 @@ func (w *Worker) hang(ctx context.Context, data thumbData, version string, still
 		return err
 	}
 	return w.Repo.Update(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		// The row goes with its deck. Without it, nobody would release the file.
 		var t Thumb
 		ok, err := tx.Table(thumbTable).Get(thumbKey(data.Doc, data.Slide), &t)
 		if err != nil || !ok {

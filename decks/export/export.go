@@ -112,6 +112,7 @@ func Find(tx *storage.Tx, deck, id int64) (*Export, error) {
 // shown reports whether an export is the principal's and still kept.
 func (e *Export) shown(tx *storage.Tx) bool {
 	as := tx.Principal()
+	// A failed export has no completion time. It is shown until its ExpireJob removes the row.
 	return (as.System || e.Is(as)) && (e.Completed.IsZero() || tx.Now().Before(e.Completed.Add(Kept)))
 }
 
@@ -157,6 +158,7 @@ func Start(tx *storage.Tx, e *Export, source *storage.Blob) error {
 	return e.save(tx)
 }
 
+// meta is what a row keeps of a file: enough to find the content, which is held under the export's holder.
 func meta(b *storage.Blob) storage.Blob {
 	return storage.Blob{Name: b.Name, Type: b.Type, Encoding: b.Encoding, Digest: b.Digest, Size: b.Size}
 }
@@ -164,6 +166,7 @@ func meta(b *storage.Blob) storage.Blob {
 // quotaRow is one export that counts.
 type quotaRow struct{ At time.Time }
 
+// The identity has the number of the user's record, so a new user of an old name starts with a full quota.
 func quotaKey(owner string, id int64) string { return owner + "\x00" + fmt.Sprintf("%019d", id) }
 
 // count adds an export to those of the last hour, and refuses it if they are too many.
@@ -187,6 +190,7 @@ func count(tx *storage.Tx, e *Export) error {
 		}
 	}
 	if recent >= Quota {
+		// The hour slides: one more is possible when the oldest of the counted exports is an hour old.
 		wait := first.Add(QuotaTime).Sub(tx.Now()).Round(time.Second)
 		return fault.Limit.Errorf("exports: limit of %d per hour reached; the next is possible in %s", recent, wait).
 			WithCode(fault.CodeExportQuota).After(wait)

@@ -55,6 +55,8 @@ func exported(c *engine.Ctx, v deck.View, e *Export) map[string]any {
 // it, if anything.
 func exportFields(c *engine.Ctx, v deck.View, e *Export) map[string]any {
 	out := map[string]any{
+		// The specification lists these members as null until they have a value. What is added below is ours, and
+		// only there when it says something.
 		"id": e.ID, "deck_id": e.Deck, "format": e.Format, "status": e.Status, "created_at": deck.Stamp(e.Created),
 		"completed_at": nil, "download_url": nil, "download_url_expires_at": nil,
 	}

@@ -65,10 +65,13 @@ func (l *Link) sign(r *storage.Repo) string {
 // Open returns the export that a link refers to. The link must be signed and not have expired, the deck
 // must exist and be readable by the owner of the export, and the API key that requested it be valid.
 func Open(tx *storage.Tx, l Link) (*Export, error) {
+	// The signature comes before everything else: until it holds, the link is what some stranger has typed.
 	at, err := strconv.ParseInt(l.Expires, 10, 64)
 	if err != nil || !hmac.Equal([]byte(l.Signature), []byte(l.sign(tx.Repo()))) {
 		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", l.ID).WithCode(fault.CodeInvalidSignature)
 	}
+	// An expiry further away than download-time is refused too: after the setting was shortened, or the clock
+	// set back, no address works for longer than it may.
 	if span := limitsOf(tx).Time; !storage.Recent(tx.Now(), time.Unix(at, 0).Add(-span), span) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", l.ID).WithCode(fault.CodeLinkExpired)
 	}
@@ -79,6 +82,7 @@ func Open(tx *storage.Tx, l Link) (*Export, error) {
 			return nil, cmp.Or[error](err, ended)
 		}
 	}
+	// The bearer of the address is nobody in particular; deckThere asks for the rights of the export's owner.
 	system := tx.As(tx.Repo().System())
 	e, err := Find(system, l.Deck, l.ID)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 )
 
 // maxStored bounds a file that a deck shows.
+// It equals the largest picture that the embedded renderer draws, in bytes.
 const maxStored = 50 << 20
 
 // find returns a file that an export's deck shows: one kept with the deck, or by an address of
@@ -95,6 +96,8 @@ func pathOf(address string) ([]string, bool) {
 
 const mainFile = "blobholder:0"
 
+// ofFile reads ID/XPATH/NAME, of which an xpath may have several segments. With one segment behind the ID,
+// a colon tells an xpath from a name; without an xpath it is the main file.
 func ofFile(parts []string) (ref storage.Ref, xpath string, ok bool) {
 	xpath = mainFile
 	if len(parts) > 2 {
@@ -105,6 +108,7 @@ func ofFile(parts []string) (ref storage.Ref, xpath string, ok bool) {
 	return storage.Ref(parts[0]), xpath, parts[0] != ""
 }
 
+// ofDocument reads id/ID/@blob/XPATH and path/SEGMENTS/@blob/XPATH; without an xpath it is the main file.
 func ofDocument(parts []string) (ref storage.Ref, xpath string, ok bool) {
 	for i, part := range parts {
 		if part != "@blob" || i < 2 {

@@ -30,6 +30,7 @@ const (
 	ThumbJob = "deck.thumbnail"
 
 	thumbWait = 2 * time.Minute // after which a picture that did not come is asked for again
+	// The number of slides that a deck may have; it fits the four digits of a key.
 	maxSlides = 1000
 )
 
@@ -82,6 +83,7 @@ func AskThumb(tx *storage.Tx, q ThumbRequest) error {
 	if err != nil || ok && t.asked(tx, q.Version) {
 		return err
 	}
+	// The holder stays the same for all pictures of the slide, so that each replaces the one before.
 	if !ok {
 		t.Holder = tx.NewID()
 	}

@@ -31,12 +31,14 @@ type Worker struct {
 }
 
 const (
+	// As many as a browser has tabs for: more would wait for one while their time runs.
 	atOnce      = 2 // exports
 	drawnAtOnce = 1 // slides
 
 	deadline    = 120 * time.Second
 	maxAttempts = 2 // the first, and one after a server went away in the middle of it
-	maxSource   = 10 << 20
+	// The largest HTML of a deck, in bytes, as decks/html bounds it.
+	maxSource = 10 << 20
 )
 
 // Jobs are the kinds of jobs the worker carries out.
@@ -136,6 +138,7 @@ func (e *Export) deckThere(tx *storage.Tx) bool {
 }
 
 func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []byte, warnings []string, err error) {
+	// Time spent waiting in the queue counts, so that a pending export ends in time; a server that was down does not.
 	end := e.Created
 	if w.began.After(end) {
 		end = w.began
@@ -166,6 +169,7 @@ var Makers = map[string]func(context.Context, *Worker, *render.Deck, render.Opti
 
 // undo gives an attempt back that ended because the server stops.
 func (w *Worker) undo(ctx context.Context, e *Export) error {
+	// The context has ended already: that is why the attempt is given back.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return w.change(ctx, e, func(_ *storage.Tx, e *Export) error {
@@ -223,6 +227,7 @@ func (w *Worker) fail(ctx context.Context, e *Export, cause error) error {
 	w.Log.Warn("export failed", "deck", e.Deck, "export", e.ID, "code", f.Code, "error", cause)
 	return w.change(ctx, e, func(tx *storage.Tx, e *Export) error {
 		e.Status, e.Stage, e.Failure = Failed, "", f
+		// The caller trashed the deck or made it too large. All other failures are ours and give the slot back.
 		if code != fault.CodeDeckTrashed && code != fault.CodeTooLarge {
 			if err := tx.Table(quotaTable).Delete(quotaKey(e.Identity(), e.ID)); err != nil {
 				return err
@@ -243,6 +248,7 @@ func (e *Export) end(tx *storage.Tx, event string) error {
 	if err != nil {
 		return err
 	}
+	// A failed export is forgotten after the same time as a file would be.
 	err = outbox.Enqueue(tx, outbox.Job{Kind: ExpireJob, As: e.Owner, Due: tx.Now().Add(Kept), Data: data})
 	if err != nil {
 		return err

@@ -14,11 +14,14 @@ import (
 const (
 	BlockTable = "deck-list-blocks" // list "/" place that the first begins with: up to rowBlocks blocks
 	sealTable  = "deck-list-seals"  // list: place that the tail begins with
-	blockSize  = 128                // decks of a block when it is made
-	MaxBlock   = 2 * blockSize
-	rowBlocks  = 64
-	SealEvery  = 64 // one new deck in so many looks whether a block can be made
-	maxSeals   = 16 // blocks made at once
+	// Blocks are small enough that a page walks few decks, and large enough that a list of 100,000 has under 800.
+	blockSize = 128 // decks of a block when it is made
+	MaxBlock  = 2 * blockSize
+	// Blocks of a row: it is read and written as a whole, so an insertion in the middle must stay cheap.
+	rowBlocks = 64
+	SealEvery = 64 // one new deck in so many looks whether a block can be made
+	// It bounds the work of the transaction that happens to make blocks; a long tail is caught up with later.
+	maxSeals = 16 // blocks made at once
 )
 
 // List is the decks of a folder in the order of a property: its value is the folder, a slash
@@ -60,6 +63,7 @@ func (l List) tail(tx *storage.Tx) (from string, err error) {
 }
 
 // often reports whether a deck is the one in so many that has blocks made.
+// The number of the deck decides, so no counter has to be written on every creation.
 func often(key string) bool {
 	n, err := strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
 	return err == nil && n%SealEvery == 0
@@ -97,6 +101,7 @@ func reblock(tx *storage.Tx, by, was, is string) error {
 // add changes the count of the block that a deck is in, by its key in the list.
 func (l List) add(tx *storage.Tx, deckKey string, n int64) error {
 	table := tx.Table(BlockTable)
+	// The zero byte makes the bound inclusive: the row may begin with this very deck.
 	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+deckKey+"\x00", true, 1) {
 		row, err := deck.ReadRow[[]Block](raw)
 		if err != nil {

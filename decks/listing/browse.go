@@ -75,9 +75,11 @@ func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, mo
 		return nil, false, err
 	}
 	l := List{by, folder}
+	// No query can match more decks than the folder has, so an absurd page number is answered without a walk.
 	if offset >= max(total.Active, total.Trashed) {
 		return nil, false, nil
 	}
+	// Blocks count whole lists. A search, or the public decks alone, can only be walked from the first.
 	if p.Words == "" && p.Username == "" {
 		if below, offset, err = l.Seek(tx, l.of(total), offset); err != nil {
 			return nil, false, err
@@ -89,6 +91,7 @@ func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, mo
 		args = append(args, text)
 	}
 	page, err := search.Query(tx, query+" ORDER BY "+by+" DESC", search.Options{Args: args, PageOptions: storage.PageOptions{
+		// One deck more than the page shows tells whether there is a next page, without counting all of them.
 		Offset: int(offset), Limit: int(p.PerPage) + 1, CountLimit: -1,
 	}})
 	if err != nil {
@@ -106,6 +109,7 @@ func phrase(text string) string {
 	if len(list) == 0 {
 		return ""
 	}
+	// Ten words bound the cost of the query; the characters above are those that its syntax would interpret.
 	return strings.Join(list[:min(len(list), 10)], " ") + "*"
 }
 

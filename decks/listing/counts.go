@@ -21,6 +21,7 @@ type counts struct{ Active, Trashed int64 }
 
 // count adds to how many decks folders have, on account of a deck.
 func count(tx *storage.Tx, d *storage.Doc, changes map[string]counts) error {
+	// A deck always counts in the shard of its id, so taking it out meets the row that it was added to.
 	h := fnv.New32a()
 	h.Write([]byte(d.ID()))
 	shard := "/" + strconv.Itoa(int(h.Sum32()%countShards))

@@ -13,6 +13,8 @@ import (
 // folder and number, public the same for decks that everyone may see, binned its folder and
 // when it was put in the trash. A deck has listing or binned.
 
+// binned is FOLDER/MILLISECONDS/NUMBER with fixed widths, so that text order is the order of trashing; the
+// number tells decks of one millisecond apart.
 func binned(folder string, at time.Time, n int64) string {
 	return fmt.Sprintf("%s/%015d/%019d", folder, at.UnixMilli(), n)
 }
@@ -45,6 +47,8 @@ func Relist(d *storage.Doc) (was [2]string, err error) {
 }
 
 // Recount takes a deck out of the counts it was in, and into those it is in now.
+// The pair was is what Relist returned: the listing and the binned key
+// before the change. Each names its folder up to the slash.
 func Recount(tx *storage.Tx, d *storage.Doc, was [2]string, gone bool) error {
 	is := [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}
 	if gone {

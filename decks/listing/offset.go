@@ -25,6 +25,7 @@ func (l List) blocks(tx *storage.Tx) (all []Block, err error) {
 // of those below it come before them. The list has total decks.
 func (l List) Seek(tx *storage.Tx, total, offset int64) (below string, rest int64, err error) {
 	below = l.Folder + "0"
+	// A walk this short costs less than reading the blocks.
 	if offset < 2*blockSize {
 		return below, offset, nil
 	}
@@ -32,6 +33,7 @@ func (l List) Seek(tx *storage.Tx, total, offset int64) (below string, rest int6
 	if err != nil || len(all) == 0 {
 		return below, offset, err
 	}
+	// The tail has no count of its own: it is what the blocks leave over.
 	tail := total
 	for _, b := range all {
 		tail -= b.Count

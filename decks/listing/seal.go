@@ -25,6 +25,7 @@ func (l List) seal(tx *storage.Tx, from string) error {
 		tail -= b.Count
 	}
 	for range maxSeals {
+		// At least one block's worth of decks stays in the tail, as changes are mostly to recent decks.
 		if tail < 2*blockSize {
 			return nil
 		}
@@ -78,6 +79,7 @@ func (l List) put(tx *storage.Tx, key string, row []Block, i int) error {
 		if err != nil {
 			return err
 		}
+		// An empty place means that there are fewer decks than were counted; the block then stays as it is.
 		if at > row[i].From {
 			row = slices.Insert(row, i+1, Block{at, row[i].Count - half})
 			row[i].Count = half

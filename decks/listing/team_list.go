@@ -37,6 +37,7 @@ func Placed(tx *storage.Tx, d *storage.Doc, gone bool) error {
 }
 
 // homeUser is whose folder of decks a deck is in.
+// Only decks directly in the folder count: one that was moved into a folder below is not listed for the team.
 func homeUser(d *storage.Doc) (string, bool) {
 	at, ok := strings.CutPrefix(d.Path(), "/"+deck.Homes+"/")
 	folder, name, inside := strings.Cut(at, "/")
@@ -94,6 +95,8 @@ func TeamOf(tx *storage.Tx, user string) (int64, error) {
 	if _, err := table.Get(user, &had); err != nil || had == now {
 		return now, err
 	}
+	// The row is written before the decks are placed: Placed calls this
+	// function for each of them, and must find nothing left to do.
 	if now == 0 {
 		err = table.Delete(user)
 	} else {

@@ -11,6 +11,7 @@ import (
 func replace(tx *storage.Tx, folder string) error {
 	below := folder + "0"
 	for {
+		// Pages go down by the listing key, which placing a deck does not change, so none is met twice.
 		page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+deck.Live+
 			" AND deck:visibility IN ('all', 'team') ORDER BY deck:listing DESC", search.Options{
 			Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{Limit: deck.MaxPerPage, CountLimit: -1},
@@ -63,6 +64,7 @@ func TeamPage(p deck.Paging, tx *storage.Tx, id int64) (storage.Docs, int64, err
 }
 
 // TeamDeck returns the deck of a number that is in a team's list.
+// The key is the number's place in the list, so a deck that is not shared with the team is not found.
 func TeamDeck(tx *storage.Tx, team, number int64) (*storage.Doc, error) {
 	var ref storage.Ref
 	ok, err := tx.Table(teamDeckTable).Get(deck.ListingKey(deck.TeamGroup(team), number), &ref)

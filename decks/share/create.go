@@ -28,6 +28,7 @@ type createShareLinkParams struct {
 }
 
 func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	// The plan is checked first, so a free account learns nothing about decks from this operation.
 	if err := mayLink(c); err != nil {
 		return nil, err
 	}
@@ -47,10 +48,12 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if err != nil {
 		return nil, err
 	}
+	// Expired links count until they are revoked, since they stay in the list.
 	if len(all) >= maxLinks {
 		return nil, fault.Limit.Errorf("deck %d: has %d share links, limit %d", p.ID, len(all), maxLinks).WithCode(fault.CodeTooManyLinks)
 	}
 	if p.Password != "" {
+		// Hashing is slow on purpose, so it follows all checks that can refuse the link.
 		if l.Password, err = credential.HashPassword(c, c.Tx.Repo(), p.Password); err != nil {
 			return nil, err
 		}

@@ -34,6 +34,7 @@ func (p *createShareLinkParams) merge() (errs []error) {
 func (p *createShareLinkParams) take(name string, value any) error {
 	texts := map[string]*string{"name": &p.Name, "password": &p.Password, "expires_at": &p.Expires}
 	switch into := texts[name]; {
+	// JSON's null means no password and no expiry; a link always has a name.
 	case into != nil && value == nil && name != "name":
 		return nil
 	case into != nil:
@@ -50,6 +51,8 @@ func (p *createShareLinkParams) take(name string, value any) error {
 			return deck.Invalid(name, fault.CodeInvalidType, "%s: must be true or false", name)
 		}
 		p.Notify = b
+	// Clients send back what they have read; that a field cannot be written
+	// is a better answer than that it is unknown.
 	case slices.Contains(linkFields, name):
 		return deck.Invalid(name, fault.CodeReadOnlyField, "%s: is read-only", name)
 	default:
@@ -61,6 +64,7 @@ func (p *createShareLinkParams) take(name string, value any) error {
 // linkFields are the fields of a link that are not for writing.
 var linkFields = strings.Fields("id deck_id url urls password_protected expired view_count first_viewed_at created_at")
 
+// maxPassword, in bytes, bounds what strangers may have hashed.
 const maxPassword = 1024
 
 // check makes a link of the parameters, or reports everything that is wrong with them.
@@ -87,5 +91,6 @@ func (p *createShareLinkParams) check(c *engine.Ctx) (l *link, errs []error) {
 		}
 		expires = at
 	}
+	// The token depends on the nonce, so a link made again never has the address of a revoked one.
 	return &link{Owned: storage.OwnedBy(c.As), Name: p.Name, Nonce: c.NewID(), Notify: p.Notify, Created: c.Now, Expires: expires}, errs
 }

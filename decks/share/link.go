@@ -61,10 +61,13 @@ type tokenRow struct {
 	ID  int64
 }
 
+// linkKey has 19 digits, which every int64 fits in, so that keys are in the order of numbers.
 func linkKey(doc string, id int64) string { return fmt.Sprintf("%s/%019d", doc, id) }
 
+// expired is true from the very instant on. It is computed when it is asked for; nothing marks the row.
 func (l *link) expired(now time.Time) bool { return !l.Expires.IsZero() && !now.Before(l.Expires) }
 
+// token is made again from the nonce whenever the address is shown: 24 bytes that the server's secret has signed.
 func (l *link) token(tx *storage.Tx, doc string) string {
 	return deck.Sign(tx, "link", doc, fmt.Sprint(l.ID), l.Nonce)
 }
@@ -74,6 +77,7 @@ func (l *link) pass(tx *storage.Tx, doc string) string {
 	return deck.Sign(tx, "pass", doc, fmt.Sprint(l.ID), l.Nonce)
 }
 
+// tokenKey needs neither salt nor stretching: a token of 192 bits cannot be guessed from its hash.
 func tokenKey(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -82,6 +86,7 @@ func tokenKey(token string) string {
 // links returns the links of a deck, newest first.
 func links(tx *storage.Tx, d *storage.Doc) ([]link, error) {
 	var all []link
+	// The character 0 follows the slash, so the range holds the rows of this deck and no others.
 	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", true, maxLinks) {
 		var l link
 		if err := json.Unmarshal(raw, &l); err != nil {

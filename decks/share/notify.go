@@ -21,6 +21,7 @@ type notice struct {
 	At         time.Time
 }
 
+// noticePrefix escapes the name: a slash in it would reach into the rows of another user.
 func noticePrefix(owner string) string { return url.PathEscape(owner) + "/" }
 
 // notify leaves the owner a notice and, if there is an address, sends mail.
@@ -32,6 +33,7 @@ func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
 	}
 	notices := c.Tx.Table(noticeTable)
 	prefix := noticePrefix(l.Owner)
+	// With the new notice there are keptNotices. A few more are read than there should be, so that a surplus shrinks.
 	count := 0
 	for key := range notices.Scan(prefix, prefix+"~", true, keptNotices+10) {
 		if count++; count >= keptNotices {
@@ -43,6 +45,7 @@ func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
 	if err := notices.Put(prefix+fmt.Sprintf("%019d", n.ID), n); err != nil {
 		return err
 	}
+	// The message is a row of the outbox, so no mail tells of a view whose transaction failed.
 	_, err = mail.Send(c.Tx, mail.Mail{
 		To:       []string{"user:" + l.Owner},
 		Template: "share_link.first_viewed",

@@ -33,6 +33,7 @@ type openShareParams struct {
 }
 
 func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	// The token is the permission, so the server reads in place of the caller, who may have no right at all.
 	asked := c.Tx
 	c.Tx = asked.As(deck.Behind(c))
 	defer func() { c.Tx = asked }()
@@ -52,6 +53,7 @@ func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 			return nil, err
 		}
 	}
+	// Slides are shown without cookies, so the addresses of their pictures have to carry the pass.
 	files := ""
 	if l.Password != "" {
 		files = "pass=" + l.pass(c.Tx, d.ID())
@@ -96,6 +98,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil, missing
 	}
+	// Expiry comes last: it has an answer of its own (410), which must not tell of a deck that is gone.
 	if err == nil && l.expired(c.Now) {
 		err = fault.NotFound.Errorf("share link: has expired").WithCode(fault.CodeLinkExpired)
 	}
@@ -112,6 +115,8 @@ func (l *link) may(tx *storage.Tx, owner *people.User, d *storage.Doc) error {
 }
 
 // Deck returns the deck that a link leads to, if it has no password or the pass stands for it.
+// It serves the pictures of a page that was counted when it was opened, so it counts no view. A wrong pass
+// is answered with the error missing, as if there were no such deck.
 func Deck(c *engine.Ctx, token, pass string, missing error) (*storage.Doc, error) {
 	d, l, err := openShareParams{Token: token}.find(c)
 	if err == nil && l.Password != "" && !hmac.Equal([]byte(pass), []byte(l.pass(c.Tx, d.ID()))) {

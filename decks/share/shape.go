@@ -31,9 +31,11 @@ func (l *link) shape(c *engine.Ctx, v deck.View, d *storage.Doc) map[string]any 
 
 // instant reads a moment with its zone.
 func instant(field, text string) (time.Time, error) {
+	// RFC 3339 allows t and z in lower case, the time package does not.
 	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(strings.TrimSpace(text)))
 	if err != nil {
 		return at, deck.Invalid(field, fault.CodeInvalidValue, "%s: %.40q is not a date-time with a time zone, such as 2030-01-31T12:00:00Z", field, text)
 	}
+	// Results show milliseconds, and the link is to end at the very time that is shown.
 	return at.UTC().Truncate(time.Millisecond), nil
 }

@@ -17,6 +17,7 @@ func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked 
 	if p.Password == "" {
 		return map[string]any{"locked": "password_required"}, nil
 	}
+	// No link can have such a password, so it is not hashed at the expense of the server.
 	if len(p.Password) > maxPassword {
 		return map[string]any{"locked": "wrong_password"}, nil
 	}
@@ -24,6 +25,7 @@ func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked 
 	switch {
 	case err != nil || ok:
 		return nil, err
+	// Rounded up: a client that waits as long as it was told must not be refused again.
 	case wait > 0:
 		return map[string]any{"locked": "too_many_tries", "retry_after": int64((wait + time.Second - 1) / time.Second)}, nil
 	}

@@ -25,9 +25,12 @@ type viewRow struct {
 	Agent, Referrer string `json:",omitempty"`
 }
 
+// viewKey numbers the views of a link from 1, so the row to drop is known without a scan.
 func viewKey(doc string, id, view int64) string { return fmt.Sprintf("%s/%019d/%019d", doc, id, view) }
 
 // bots are parts of the names of programs that open links by themselves.
+// The previews that messengers make of a link would otherwise be its first view, and notify the owner.
+// Matching is by substring of the name in lower case.
 var bots = []string{
 	"bot", "crawl", "spider", "slurp", "preview", "facebookexternalhit", "whatsapp", "telegram", "embedly", "skypeuri",
 	"vkshare", "curl/", "wget/", "python-requests", "python-urllib", "go-http-client", "okhttp", "headless", "monitor", "lighthouse",
@@ -76,6 +79,7 @@ func (p openShareParams) count(c *engine.Ctx, d *storage.Doc, l *link) error {
 	return l.notify(c, d, p.Base)
 }
 
+// short bounds what comes from a header of the request, which may hold any bytes; rows hold UTF-8.
 func short(s string) string {
 	if r := []rune(s); len(r) > maxAgent {
 		s = string(r[:maxAgent])

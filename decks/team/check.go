@@ -23,6 +23,8 @@ func checkTeam(name, period string) error {
 }
 
 // freeTeamSlug returns a slug that no team has.
+// It is made of the name, with a number from 2 to 999 behind it if need be. The team self may keep the
+// slug that it has; self is 0 for a new team.
 func freeTeamSlug(tx *storage.Tx, name string, self int64) (string, error) {
 	base := deck.SlugOf(name)
 	slug := base
@@ -38,6 +40,7 @@ func freeTeamSlug(tx *storage.Tx, name string, self int64) (string, error) {
 }
 
 // eachTeam walks all teams in the order of their numbers.
+// It visits maxTeams at most.
 func eachTeam(tx *storage.Tx, fn func(*Team) error) error {
 	for _, raw := range tx.Table(teamTable).Scan("", "", false, maxTeams) {
 		t := &Team{}

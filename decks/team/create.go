@@ -32,6 +32,7 @@ func (p createTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
+	// A slug made of the name may get a number; one that was asked for is given as it is or not at all.
 	if p.Slug != "" && slug != p.Slug {
 		return nil, fault.Exists.Errorf("slug %q: is taken or invalid; %s is available", p.Slug, slug).In("slug")
 	}
@@ -39,6 +40,7 @@ func (p createTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if t.ID, err = c.Tx.Next("teams"); err != nil {
 		return nil, err
 	}
+	// save also makes the group, to which put then adds the owner.
 	if err := t.save(c.Tx); err != nil {
 		return nil, err
 	}

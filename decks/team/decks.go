@@ -30,6 +30,8 @@ func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
+	// The decks are in folders that only their owners may read. lead has
+	// checked the role, which stands for the permission here.
 	docs, total, err := listing.TeamPage(p.Paging, c.Tx.As(deck.Behind(c)), u.TeamID)
 	if err != nil {
 		return nil, err
@@ -73,6 +75,7 @@ func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
+	// Only the team's list is looked at, so the private deck of a member is as absent as one of another team.
 	d, err := listing.TeamDeck(c.Tx.As(deck.Behind(c)), u.TeamID, p.ID)
 	if err != nil {
 		return nil, err

@@ -70,6 +70,8 @@ func (p deleteTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
+	// Members are dropped before the group is deleted: only the user's record says who is in the team, and a
+	// user who is merely listed in the group keeps their account and decks.
 	for _, name := range g.Users {
 		u, err := people.Lookup(c.Tx, name)
 		if fault.Is(err, fault.NotFound) || err == nil && u.TeamID != p.ID {

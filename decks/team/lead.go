@@ -32,6 +32,8 @@ func led(c *engine.Ctx, id int64) (*Team, error) {
 }
 
 // lead returns the team that the caller is owner or admin of.
+// Others are denied instead of told that nothing exists: they ask for their own team. Administrators of
+// the server have no team by that, so they need a role like everybody else.
 func lead(c *engine.Ctx) (*people.User, error) {
 	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err == nil && (u.TeamID == 0 || u.TeamRole != "owner" && u.TeamRole != "admin") {

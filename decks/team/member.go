@@ -63,11 +63,14 @@ func mayChange(c *engine.Ctx, t *Team, u *people.User, role string) error {
 }
 
 // put makes a user a member.
+// A new owner makes the old one an admin, so that a team has one owner at most. The team's plan replaces
+// the user's own for good: leaving the team later leads to a free account.
 func (t *Team) put(tx *storage.Tx, name, role string) error {
 	u, err := people.Lookup(tx, name)
 	if err != nil {
 		return err
 	}
+	// A user is in one team at most, since a deck of visibility "team" has to name one group.
 	if u.TeamID != 0 && u.TeamID != t.ID {
 		return fault.Conflict.Errorf("user %s: is already in team %d", name, u.TeamID)
 	}

@@ -36,6 +36,7 @@ func (p removeMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, e
 	if u.TeamID != t.ID {
 		return nil, fault.NotFound.Errorf("user %s: is not in team %d", p.Username, p.ID)
 	}
+	// Removal counts as a change of role: an admin who may not replace the owner may not remove the owner either.
 	if err := mayChange(c, t, u, u.TeamRole); err != nil {
 		return nil, err
 	}
@@ -60,6 +61,7 @@ func (t *Team) drop(tx *storage.Tx, u *people.User) error {
 		return err
 	}
 	for {
+		// Decks that have become private no longer match, so the first page is read again until it is empty.
 		page, err := search.Query(tx, "SELECT * FROM Deck WHERE ecm:parentId = ?"+deck.Live+" AND deck:visibility = 'team'", search.Options{
 			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: deck.MaxPerPage, CountLimit: -1},
 		})

@@ -35,8 +35,9 @@ var Ops = []engine.Op{
 // The tables of teams. Who is in a team and as what is on the users; the group of the team
 // is what decks are shared with.
 const (
-	teamTable  = "teams"      // number: team
-	slugTable  = "team-slugs" // slug: number
+	teamTable = "teams"      // number: team
+	slugTable = "team-slugs" // slug: number
+	// Deleting a team, changing its owner and changing its billing period read every member in one transaction.
 	maxMembers = 500
 	maxTeams   = 10_000
 )
@@ -49,6 +50,7 @@ type Team struct {
 	Created, Updated         time.Time
 }
 
+// roles are those of the service's clients; owner and admin may lead the team.
 var roles = []string{"owner", "admin", "member"}
 
 func teamKey(id int64) string { return fmt.Sprintf("%019d", id) }

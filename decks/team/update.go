@@ -18,12 +18,13 @@ var updateTeam = engine.Op{
 }
 
 type updateTeamParams struct {
-	ID     int64   `json:"id" doc:"Number of the team."`
-	Name   string  `json:"name,omitzero" doc:"Name of the team."`
-	Slug   string  `json:"slug,omitzero" doc:"The team's part of addresses."`
-	Period string  `json:"billing_period,omitzero" alias:"billingPeriod" enum:"none,monthly,yearly" doc:"Billing period of the members' accounts; only administrators may set it."`
-	Image  *string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" type:"string" doc:"Address of the team's picture."`
-	Base   string  `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
+	ID     int64  `json:"id" doc:"Number of the team."`
+	Name   string `json:"name,omitzero" doc:"Name of the team."`
+	Slug   string `json:"slug,omitzero" doc:"The team's part of addresses."`
+	Period string `json:"billing_period,omitzero" alias:"billingPeriod" enum:"none,monthly,yearly" doc:"Billing period of the members' accounts; only administrators may set it."`
+	// Nil keeps the picture; an empty address removes it.
+	Image *string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" type:"string" doc:"Address of the team's picture."`
+	Base  string  `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -73,6 +74,7 @@ func (t *Team) rename(tx *storage.Tx, slug string) error {
 	if err := tx.Table(slugTable).Delete(t.Slug); err != nil {
 		return err
 	}
+	// The new slug is written by save, in the same transaction.
 	t.Slug = slug
 	return nil
 }
