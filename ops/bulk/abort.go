@@ -22,6 +22,9 @@ func (p abortParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Setting the state is all: the worker looks at it in the transaction of each batch, so a batch
+	// that is under way either commits before this one or conflicts with it and then finds the
+	// command ended.
 	if !cmd.over() {
 		cmd.State, cmd.Done = aborted, c.Now
 		if err := cmd.put(c.Tx); err != nil {

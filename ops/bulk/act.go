@@ -22,6 +22,8 @@ type actParams struct {
 }
 
 func (p actParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
+	// All ids are handled in this one transaction, so the bound is that of one page of a query;
+	// more than that is work for a command (Bulk.RunAction).
 	if len(p.IDs) == 0 || len(p.IDs) > page {
 		return nil, fault.Invalid.Errorf("ids: must name between 1 and %d documents", page).In("ids")
 	}
@@ -29,11 +31,15 @@ func (p actParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
 	for i, id := range p.IDs {
 		refs[i] = storage.Ref(id)
 	}
+	// One id that the caller cannot read fails the call. Unlike a command, which skips it, this
+	// operation is all or nothing.
 	docs, err := c.Tx.Docs(refs)
 	if err != nil || p.Action == "get" {
 		return docs, err
 	}
 	for i, d := range docs {
+		// A document below another one of the list may be gone when its turn comes; that is an
+		// error of Delete like any other.
 		if p.Action == "delete" {
 			err = c.Tx.Delete(d)
 		} else if err = setProperties(c, d, p.Properties); err == nil {

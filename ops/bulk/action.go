@@ -9,6 +9,9 @@ import (
 	"catena/storage/fault"
 )
 
+// Check looks at the parameters when the command is submitted, so that a mistake reaches the caller
+// and not only the status of the command. Exactly one of do and line is set: line makes the command
+// a table (export.go), and such a command changes no document.
 // action is what a command does to a document: it changes something, or writes a line of a table.
 type action struct {
 	check func(c *engine.Ctx, params map[string]any) error
@@ -16,6 +19,7 @@ type action struct {
 	line  func(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error)
 }
 
+// The names are the platform's; those with UI are what its web pages send for the same work.
 // actions are those that there are, by name.
 var actions = map[string]action{
 	"automation":      {check: checkOperation, do: runOperation},
@@ -32,6 +36,9 @@ func none(*engine.Ctx, map[string]any) error { return nil }
 
 func checkOperation(c *engine.Ctx, params map[string]any) error {
 	name, _ := params["operationId"].(string)
+	// The operation is checked for the caller and the entry point of this call, as if it were
+	// called directly; otherwise a command would be a way around the limits on who may run what.
+	// The batches check it again (engine.Ctx.Call).
 	if !c.Set().Allowed(name, c.As, c.EntryPoint) {
 		return c.Set().Missing(name, c.As, c.EntryPoint).In("parameters")
 	}
@@ -53,6 +60,7 @@ func runOperation(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
 
 func deleteDoc(c *engine.Ctx, d *storage.Doc, _ map[string]any) error { return c.Tx.Delete(d) }
 
+// A query for proxies can also find what they show; the action must not delete that.
 func removeProxy(c *engine.Ctx, d *storage.Doc, _ map[string]any) error {
 	if !d.IsProxy() {
 		return nil
@@ -74,6 +82,8 @@ func checkProps(_ *engine.Ctx, params map[string]any) error {
 	return nil
 }
 
+// The platform has clients send options of saving among the properties; none of the three names has
+// a prefix, so none can hide a property.
 // properties are the parameters without those that say how to save.
 func properties(params map[string]any) map[string]any {
 	props := maps.Clone(params)
@@ -85,6 +95,8 @@ func properties(params map[string]any) map[string]any {
 
 func setProperties(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
 	props := properties(params)
+	// In order, so that a list is set before one of its items, and the first error is always the
+	// same one.
 	for _, xpath := range slices.Sorted(maps.Keys(props)) {
 		if err := d.Set(xpath, props[xpath]); err != nil {
 			return err

@@ -27,6 +27,9 @@ var Ops = []engine.Op{
 	wait,
 }
 
+// They are the platform's, and clients poll until one of the last two. A command that failed as a
+// whole is ABORTED with a message; one of which single documents failed is COMPLETED with a number
+// of errors.
 // The states of a command.
 const (
 	scheduled = "SCHEDULED"
@@ -39,12 +42,20 @@ const (
 const (
 	table     = "bulk"
 	listTable = "bulk documents" // of a command, in batches
-	maxBatch  = 500
-	usual     = 100
-	maxDocs   = 500_000
-	kept      = 7 * 24 * time.Hour
+	// Documents in one transaction: at most, and by default. A larger batch holds more locks for
+	// longer, conflicts more often, and is then done again from its start.
+	maxBatch = 500
+	usual    = 100
+	// The ids are in memory as a whole while they are found, at some 100 bytes each.
+	maxDocs = 500_000
+	// Counted from the submission, so a command that is still running after a week is forgotten,
+	// too.
+	kept = 7 * 24 * time.Hour
 )
 
+// Its JSON is a format on disk: a server must be able to go on with the commands of the version
+// before it. Actor is the caller, whose rights are read again for each batch; the password or key
+// that signed the caller in must still stand.
 // command is how a command is kept.
 type command struct {
 	credential.Actor
@@ -103,6 +114,8 @@ func (c *command) shown(base string) map[string]any {
 	return m
 }
 
+// A command of somebody else is answered as if it did not exist, so that ids cannot be tried out.
+// The system is let through for the worker, which reads commands in transactions of the server.
 // find returns a command of the caller; administrators see all.
 func find(tx *storage.Tx, id string) (*command, error) {
 	c := &command{}

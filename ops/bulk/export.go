@@ -22,16 +22,23 @@ import (
 
 const (
 	linesTable = "bulk lines"
-	linesSize  = 512 << 10 // bytes of one row
+	// Stores limit the size of a value, and the smallest of their limits counts; base64 adds a
+	// third to this in JSON.
+	linesSize = 512 << 10 // bytes of one row
+	// Each column is looked up and written for each document, so this bounds the work of a line.
 	maxColumns = 1000
 )
 
+// Names and order are those of the platform's export.
 // firstColumns are those of every document.
 var firstColumns = []string{
 	"repository", "uid", "path", "type", "state", "parentRef", "isCheckedOut", "isVersion", "isProxy", "proxyTargetId",
 	"versionableId", "changeToken", "isTrashed", "title", "versionLabel", "lockOwner", "lockCreated", "lastModified",
 }
 
+// The columns of schemas come first, sorted, then the xpaths in the order given. Header and lines
+// call it separately, in different transactions: it depends on nothing but the parameters and the
+// types.
 // columns are the properties that parameters "schemas" and "xpaths" ask for, by schema and name.
 func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 	var out []string
@@ -143,6 +150,8 @@ func firstValues(d *storage.Doc) ([]any, error) {
 // valueIfAny is a property; nil if the document has none of that name, as it may be of another type.
 func valueIfAny(d *storage.Doc, xpath string) (any, error) {
 	v, err := d.Get(xpath)
+	// A table mixes types of documents. A cell is empty where the type has no such property; only
+	// what keeps the value from being read at all, a damaged row for example, fails the line.
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
@@ -175,6 +184,9 @@ func cell(v any) string {
 	return fmt.Sprint(v)
 }
 
+// They are cut anywhere, also within a line: join reads all rows of the command in the order of
+// their keys as one stream of bytes. Four digits are enough, as a batch of 500 documents would need
+// 10 MB a line to exceed them.
 // keepLines keeps the lines of a batch.
 func (w *worker) keepLines(tx *storage.Tx, batch int, lines []byte) error {
 	for n := 0; len(lines) > 0; n++ {
@@ -187,6 +199,9 @@ func (w *worker) keepLines(tx *storage.Tx, batch int, lines []byte) error {
 	return nil
 }
 
+// It runs in the transaction that completes the command, so a command is never complete without its
+// file, and a transaction that is run again makes the file again. Only one row is in memory at a
+// time.
 // join puts the lines together to a file that the command holds.
 func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 	names, err := columns(c, cmd.Params)
@@ -198,6 +213,7 @@ func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 	if err := errors.Join(out.Write(slices.Concat(firstColumns, names)), out.Flush()); err != nil {
 		return err
 	}
+	// '0' is the character after '/', so the range is all keys that begin with the id and a slash.
 	next, stop := iter.Pull2(tx.Table(linesTable).Scan(w.id+"/", w.id+"0", false, 0))
 	defer stop()
 	b, err := keepTable(tx, cmd.Params, io.MultiReader(&head, &rowReader{next: next}))
@@ -211,6 +227,7 @@ func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 	return w.dropLines(tx)
 }
 
+// The keys are gathered first, since rows must not be deleted while the scan over them is open.
 func (w *worker) dropLines(tx *storage.Tx) error {
 	var keys []string
 	for key := range tx.Table(linesTable).Scan(w.id+"/", w.id+"0", false, 0) {

@@ -39,6 +39,8 @@ type loadParams struct {
 	Existing string `json:"existing" default:"skip" enum:"reject,skip,update" doc:"What becomes of a record whose document exists already."`
 }
 
+// A call is one transaction, which has to fit into memory and must end within the time of a call.
+// Files of any length are for the address of the loader, which makes a transaction of each part.
 // The most records of one call, and the most bytes of one of them.
 const (
 	maxLoad   = 1000
@@ -97,6 +99,7 @@ func (p loadParams) file(c *engine.Ctx, b *storage.Blob) ([]any, error) {
 	}
 }
 
+// Its folders are documents of this transaction and must not outlive it.
 // loader loads records.
 type loader struct {
 	loadParams
@@ -104,6 +107,8 @@ type loader struct {
 	folders map[string]*storage.Doc // parents by what records call them
 }
 
+// The key must have an index: without one, each record would read all documents to find its own,
+// and a thousand records would read them a thousand times.
 func (p loadParams) loader(c *engine.Ctx) (*loader, error) {
 	if p.Key != "" && p.Key != "name" {
 		if f, ok := c.Tx.Repo().Types().FieldByKey(p.Key); !ok || f.Kind != schema.String || f.List || !f.Index {
@@ -126,6 +131,8 @@ func (l *loader) load(line int, raw any, bad error) (map[string]any, error) {
 	switch {
 	case err == nil:
 		return out, nil
+	// These are not the record's fault, and the next record would meet them, too. Reporting the
+	// record as rejected would have the client correct what is right.
 	case engine.Ends(err) || fault.Is(err, fault.Internal) || fault.Is(err, fault.Unavailable):
 		return nil, fault.Wrap(err, "record %d", line)
 	}
@@ -156,6 +163,8 @@ func readLoaded(raw any) (loaded, error) {
 		}
 		maps.Copy(rec.Properties, props)
 	}
+	// Unknown members are refused: a misspelt column would otherwise be dropped in silence from
+	// every record of a file.
 	texts := map[string]*string{"name": &rec.Name, "parent": &rec.Parent, "type": &rec.Type}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		into := texts[name]
@@ -175,6 +184,7 @@ func readLoaded(raw any) (loaded, error) {
 	return rec, nil
 }
 
+// Create and Save check the permissions, as for any caller; the loader itself grants nothing.
 // one carries out a record.
 func (l *loader) one(raw any, out map[string]any) error {
 	rec, err := readLoaded(raw)
@@ -204,6 +214,8 @@ func (l *loader) one(raw any, out map[string]any) error {
 		return fault.Exists.Errorf("document %s: exists already", old.Path())
 	case l.Existing == "update":
 		status = "updated"
+		// A document keeps its type for life. Only a type that the record names itself is compared,
+		// not the default.
 		if rec.Type != "" && rec.Type != old.Type().Name {
 			return fault.Conflict.Errorf("document %s: is of type %s, not %s", old.Path(), old.Type().Name, rec.Type).In("type")
 		}
@@ -225,6 +237,9 @@ func (l *loader) folder(name string) (*storage.Doc, error) {
 	if ref == "" {
 		return nil, fault.Invalid.Errorf("parent: is missing, and there is no folder to load into").In("parent")
 	}
+	// A parent is an id, an absolute path, or else relative to the folder to load into. Join cleans
+	// the path, so ".." can lead out of that folder, but not to anything that the caller could not
+	// name with an absolute path.
 	if name != "" && l.Into != "" && name[0] != '/' && uuid.Validate(name) != nil {
 		top, err := l.folder("")
 		if err != nil {
@@ -236,6 +251,8 @@ func (l *loader) folder(name string) (*storage.Doc, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, "parent").In("parent")
 	}
+	// Most records of a file share a few parents. The bound keeps a file with a parent for each
+	// record from holding all.
 	if len(l.folders) < maxLoad {
 		l.folders[name] = f
 	}
@@ -251,6 +268,8 @@ func (l *loader) find(folder *storage.Doc, rec loaded, props storage.Props) (*st
 		if rec.Name == "" {
 			return nil, fault.Invalid.Errorf("name: is missing, but documents are identified by it").In("name")
 		}
+		// Create stores a slash in a name as a hyphen; the record must find what it created the
+		// last time.
 		d, err := l.c.Tx.Child(folder, strings.ReplaceAll(rec.Name, "/", "-"))
 		if fault.Is(err, fault.NotFound) {
 			return nil, nil
@@ -265,6 +284,8 @@ func (l *loader) find(folder *storage.Doc, rec loaded, props storage.Props) (*st
 	if err != nil {
 		return nil, err
 	}
+	// What is in the trash does not count as existing: loading a file again restores what was
+	// thrown away as new documents.
 	found = slices.DeleteFunc(found, (*storage.Doc).IsTrashed)
 	switch len(found) {
 	case 0:

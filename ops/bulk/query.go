@@ -9,8 +9,12 @@ import (
 	"catena/storage/search"
 )
 
+// Documents of one page as the search reads it; the ids of all pages are kept, the documents are
+// not.
 const page = 1000
 
+// One snapshot means that each document is found once, whatever others move or change between the
+// pages.
 // ids finds the documents of a command, in one snapshot.
 func (q *query) ids(c *engine.Ctx) ([]string, error) {
 	if q.IDs != nil {
@@ -32,12 +36,16 @@ func (q *query) ids(c *engine.Ctx) ([]string, error) {
 // first is the first page of the query.
 func (q *query) first(c *engine.Ctx) (*storage.Page, error) {
 	if q.Provider == "" {
+		// Nobody sees the total of the query, so it is not counted: the length of the list is the
+		// total.
 		o := search.Options{Named: q.Named, PageOptions: storage.PageOptions{Limit: page, CountLimit: -1}}
 		for _, a := range q.Args {
 			o.Args = append(o.Args, a)
 		}
 		return search.Query(c.Tx, q.Text, o)
 	}
+	// The copies keep the provider, which adds its own parameters to the map, from changing the
+	// stored command.
 	params := map[string]any{"providerName": q.Provider, "pageSize": page}
 	if q.Args != nil {
 		params["queryParams"] = q.Args

@@ -29,5 +29,7 @@ func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if cmd.File == nil {
 		return nil, fault.NotFound.Errorf("bulk command %s: has no file", p.ID)
 	}
+	// The file belongs to no document; the command holds its content until it is forgotten
+	// (worker.forget).
 	return hold.Load(c.Tx, *cmd.File), nil
 }

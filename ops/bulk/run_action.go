@@ -35,6 +35,8 @@ type runParams struct {
 
 func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	switch here := c.Tx.Repo().Name(); {
+	// A call has one repository, that of its address. Running the command there although another
+	// one was named would change the wrong documents.
 	case p.Repo != "" && p.Repo != here:
 		return nil, fault.Invalid.Errorf("repositoryName: the request was sent to repository %s", here).In("repositoryName")
 	case p.Query == "" && p.Provider == "":
@@ -54,6 +56,8 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	return cmd.submit(c)
 }
 
+// The command and its two jobs are written with the transaction of the call: either all exist or
+// none does.
 // submit keeps a command and has it carried out after the commit.
 func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 	a, ok := actions[cmd.Action]
@@ -66,6 +70,8 @@ func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 	if cmd.Batch == 0 {
 		cmd.Batch = usual
 	}
+	// The id is new for each attempt of the transaction, so a client sees only that of the attempt
+	// that was committed.
 	cmd.ID, cmd.Actor, cmd.State, cmd.Submitted = c.NewID(), credential.ActorOf(c.As), scheduled, c.Now
 	data, err := json.Marshal(order{Command: cmd.ID})
 	if err != nil {

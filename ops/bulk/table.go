@@ -31,6 +31,8 @@ func checkTable(c *engine.Ctx, params map[string]any) error {
 			return fault.Invalid.Errorf("%s: must be true or false", name).In("parameters")
 		}
 	}
+	// The name becomes an entry of an archive and the name of a download. A path in it could write
+	// outside of the folder where a careless program unpacks it.
 	if name, _ := params["fileName"].(string); strings.ContainsAny(name, "/\\\x00") {
 		return fault.Invalid.Errorf("fileName: must be a name without folders").In("parameters")
 	}
@@ -87,6 +89,9 @@ func labels(c *engine.Ctx, xpath string, v any, params map[string]any) (any, err
 	return v, nil
 }
 
+// Values of hierarchical directories are stored as parent/child; the entry itself has the last part
+// as its id. A label that is missing is not an error, since a table with an id in it is still of
+// use.
 // label is that of an entry; an id that nothing has is its own.
 func label(c *engine.Ctx, list, id, lang string) (string, error) {
 	d, err := record.In(c.Tx, list)
@@ -103,6 +108,8 @@ func label(c *engine.Ctx, list, id, lang string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Directories have a column for each language, or one label that is the key of a translated
+	// text.
 	for _, name := range []string{"label_" + directory.Language(lang), "label", "label_en"} {
 		if text, _ := e.Values[name].(string); text != "" {
 			return record.Registry(c.Tx.Repo()).Text(lang, text), nil
@@ -131,6 +138,9 @@ func keepTable(tx *storage.Tx, params map[string]any, in io.Reader) (*storage.Bl
 	return tx.NewBlob(strings.TrimSuffix(name, ".csv")+".zip", "application/zip", z)
 }
 
+// The store takes a reader and an archive wants a writer. Packing 32 KiB whenever the reader has
+// nothing left joins the two without a goroutine, which would have to be ended when the store gives
+// up, and without the whole in memory.
 // zipped reads an archive with one file, which it makes of another reader as it is read.
 type zipped struct {
 	in   io.Reader

@@ -8,6 +8,7 @@ import (
 	"catena/storage/fault"
 )
 
+// It must stay below the time of a call, or waiting would end in an error instead of an answer.
 const maxWait = 50 * time.Second // a call may take a minute
 
 var wait = engine.Op{
@@ -27,9 +28,13 @@ type waitParams struct {
 }
 
 func (p waitParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {
+	// The operation is declared pure and so has no transaction of its own, in which it would never
+	// see the command change: each look is a transaction of the repository.
 	if c.Engine() == nil {
 		return false, fault.Internal.Errorf("bulk: called outside the engine")
 	}
+	// The inner bound of an hour keeps the multiplication by a second from overflowing. The real
+	// clock is used, not c.Now, which stands still during a call.
 	end := time.Now().Add(min(time.Duration(min(max(p.Seconds, 0), 3600))*time.Second, maxWait))
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		over := false

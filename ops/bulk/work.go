@@ -16,9 +16,12 @@ import (
 	"catena/storage/outbox"
 )
 
+// It is stored with the jobs and must not change.
 // JobKind is the kind of the jobs that carry out commands.
 const JobKind = "bulk"
 
+// The command itself is a row and not part of the job: the job may run again, and must then see how
+// far it has got.
 // order is the data of a job.
 type order struct {
 	Command string `json:"command"`
@@ -30,6 +33,7 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 	return func(ctx context.Context, j outbox.Job) error {
 		var o order
 		if err := json.Unmarshal(j.Data, &o); err != nil {
+			// Data that cannot be read now cannot be read later either.
 			return &outbox.GaveUp{Err: fault.Invalid.Errorf("bulk: %w", err)}
 		}
 		w := &worker{e: e, id: o.Command}
@@ -37,6 +41,9 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 			return w.forget(ctx)
 		}
 		err := w.work(ctx)
+		// An error that would be the same the next time becomes the state of the command; the job
+		// itself is then done. A temporary one is returned, so that the outbox runs the job again
+		// after a pause.
 		if err != nil && !temporary(err) {
 			return errors.Join(w.fail(ctx, err), nil)
 		}
@@ -44,6 +51,9 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 	}
 }
 
+// Internal counts as temporary because it may be a defect of one version or a disk that is full;
+// the outbox gives up at some point by itself. Work that an administrator has ended must not begin
+// again.
 // temporary reports whether a command may do better later.
 func temporary(err error) bool {
 	k := fault.Of(err)
@@ -80,6 +90,7 @@ func (w *worker) change(tx *storage.Tx, fn func(tx *storage.Tx, cmd *command) er
 		return true, nil
 	case err != nil:
 		return false, err
+	// An aborted command: what is left of its work is removed by the first worker that notices.
 	case cmd.over():
 		return true, w.drop(tx)
 	}
@@ -89,6 +100,9 @@ func (w *worker) change(tx *storage.Tx, fn func(tx *storage.Tx, cmd *command) er
 	return cmd.over(), cmd.put(tx)
 }
 
+// It is entered again after a restart or a temporary error. A command that was still looking for
+// its documents begins that again, from nothing, since a part of a list cannot be told from a whole
+// one; a running one goes on with Next.
 // work goes on where the command stands.
 func (w *worker) work(ctx context.Context) error {
 	found := false
@@ -139,6 +153,8 @@ func (w *worker) scroll(ctx context.Context) (over bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	// A transaction for each batch, since the ids of half a million documents would be too much for
+	// one. The state changes only after the last, which is what makes the list whole.
 	for n, from := 0, 0; from < len(ids); n, from = n+1, from+size {
 		part := ids[from:min(from+size, len(ids))]
 		over, err := w.update(ctx, func(tx *storage.Tx, _ *command) error {
@@ -154,8 +170,11 @@ func (w *worker) scroll(ctx context.Context) (over bool, err error) {
 	})
 }
 
+// Nine digits keep the keys in the order of the numbers.
 func (w *worker) key(n int) string { return fmt.Sprintf("%s/%09d", w.id, n) }
 
+// The rows that say how far the command has got are written by the same transaction as the changes:
+// a batch is done and counted, or neither.
 // batch acts on the next batch, in one transaction. What fails for a document is undone for it and counted.
 func (w *worker) batch(ctx context.Context) (over bool, err error) {
 	err = w.e.Work(ctx, w.call(), engine.Writes, func(tx *storage.Tx) error {
@@ -176,6 +195,9 @@ func (w *worker) next(tx *storage.Tx, cmd *command) error {
 	if err != nil {
 		return err
 	}
+	// The entry point is REST, not the server: what an action runs has no more rights than what its
+	// user sends, so operations closed to clients stay closed, and expressions of clients are not
+	// evaluated.
 	err = w.e.Within(tx, as, engine.REST, "bulk "+w.id, func(c *engine.Ctx) error {
 		if !ok {
 			return w.finish(tx, c, cmd)
@@ -217,8 +239,12 @@ func (w *worker) act(tx *storage.Tx, c *engine.Ctx, cmd *command, ids []string) 
 	return w.keepLines(tx, cmd.Next, lines.Bytes())
 }
 
+// Documents that are gone, or that the user may not read any longer, are skipped and not counted as
+// errors: others have worked in the repository since the query ran.
 // one acts on a document. Only what must end the whole batch is an error.
 func (cmd *command) one(c *engine.Ctx, id string, out *sheet.Writer) error {
+	// It counts attempts, skipped and failed ones included, so that it reaches the total when the
+	// command is complete.
 	cmd.Processed++
 	d, err := c.Tx.Doc(storage.Ref(id))
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
@@ -242,6 +268,8 @@ func (cmd *command) one(c *engine.Ctx, id string, out *sheet.Writer) error {
 		if engine.Ends(err) {
 			return err
 		}
+		// Only the first message is kept: half a million would not fit into the row, and they are
+		// mostly the same.
 		if cmd.Errors++; cmd.Failure == "" {
 			cmd.Failure = err.Error()
 		}

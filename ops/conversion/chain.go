@@ -24,9 +24,14 @@ var (
 		"Document.Export", map[string]any{"exportAsTree": true})
 )
 
+// The platform ships these as automation chains, and its rendition definitions name them. Their
+// input is void: what they work on is on the stack of the call (Context.PushDocument,
+// Context.PushBlob), so a caller that pushes nothing gets an error instead of a file.
 // popped makes an operation that has another one make a file of what was put on a stack last.
 func popped(name, doc string, stack engine.Stack, op string, params map[string]any) engine.Op {
 	return engine.Op{
+		// Anyone may call them, because the operation behind each reads with the caller's rights: a
+		// chain opens nothing that the caller could not fetch alone.
 		Name: name, Category: "Chain", Doc: doc + " It fails if the stack is empty.", Effect: engine.Reads, Callers: engine.Anyone,
 		Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 			in, ok := c.Pop(stack)
@@ -37,6 +42,8 @@ func popped(name, doc string, stack engine.Stack, op string, params map[string]a
 			if err != nil {
 				return nil, err
 			}
+			// Nil without an error is possible: the operations may return nothing, and so does the
+			// chain.
 			b, _ := v.(*storage.Blob)
 			return b, nil
 		}),
@@ -63,6 +70,8 @@ func (p suggestRenditionParams) run(_ *engine.Ctx, _ engine.Void) (*storage.Blob
 		Label string `json:"displayLabel"`
 	}
 	out := []suggestion{}
+	// Without a term nothing is suggested, not everything: the widget asks again with each letter
+	// that is typed.
 	if strings.TrimSpace(p.Term) != "" {
 		for _, name := range slices.Sorted(maps.Keys(renditions)) {
 			if strings.HasPrefix(name, p.Term) {

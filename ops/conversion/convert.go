@@ -22,6 +22,8 @@ func (p convertParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, erro
 	if err != nil {
 		return nil, err
 	}
+	// Somebody who names a converter wants its work done, for example a smaller picture of the same
+	// type; somebody who names a type already has the result.
 	if p.Converter == "" && by.To == b.Type {
 		return b, nil
 	}

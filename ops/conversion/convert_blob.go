@@ -21,6 +21,8 @@ type convertBlobParams struct {
 }
 
 func (p convertBlobParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	// This rule of the platform is what sets Blob.Convert apart from Blob.ToPDF: a file that no
+	// converter takes passes through. A conversion that was begun and failed is still an error.
 	by := convert.Find(b.Type, p.Type)
 	if by == nil || b.Type == p.Type {
 		return b, nil

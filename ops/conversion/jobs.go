@@ -11,6 +11,9 @@ import (
 	"catena/storage/outbox"
 )
 
+// The work is done as the system, because the request has ended and the rights of its caller were
+// checked when the file was read. Who may see the result is checked again when it is fetched
+// (resultParams.run).
 // Jobs are the handlers of conversions in the background.
 func Jobs(repo *storage.Repo) outbox.Handlers {
 	of := func(do func(context.Context, *storage.Repo, string) error) outbox.Handler {
@@ -25,6 +28,8 @@ func Jobs(repo *storage.Repo) outbox.Handlers {
 	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end)}
 }
 
+// A record that is gone is no error: it was forgotten after a day, and a job that comes late has
+// nothing left to do.
 // change rewrites the record of a conversion, unless it is gone.
 func change(ctx context.Context, repo *storage.Repo, id string, fn func(tx *storage.Tx, r *row) error) error {
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
@@ -51,7 +56,13 @@ func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
 	if err != nil || todo == nil {
 		return err
 	}
+	// The conversion runs between two transactions, not in one. It can take minutes, and a
+	// transaction held open for so long would conflict with every other that touches the same rows
+	// and be run again, conversion included.
 	made, failed := converted(ctx, repo, todo)
+	// Returning the error has the outbox try again: the program for it may be missing for now, or
+	// the server may be stopping. Every other failure would be the same the next time, so it
+	// becomes the result.
 	if failed != nil && (fault.Is(failed, fault.Unavailable) || ctx.Err() != nil) {
 		return failed
 	}
@@ -61,6 +72,8 @@ func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
 			r.Failure = failed.Error()
 			return nil //nolint:nilerr // the failure is the result
 		}
+		// No document refers to the result, so without a hold the sweep of unused content would
+		// remove it before the client fetches it.
 		r.Result = made
 		return hold.Keep(tx, id, made)
 	})
@@ -74,6 +87,8 @@ func converted(ctx context.Context, repo *storage.Repo, r *row) (*storage.Blob, 
 	return by.Convert(ctx, repo.Blobs().Load(r.Source), nil)
 }
 
+// Source and result are released by digest. Content that a document or another holder refers to
+// stays; the rest goes with the next sweep.
 // end forgets a conversion.
 func end(ctx context.Context, repo *storage.Repo, id string) error {
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {

@@ -39,6 +39,8 @@ func (p pictureCreateParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.D
 			props["file:content"] = b
 		}
 	}
+	// Views are made before the document exists, so that creating it is the one change, with one
+	// version and one event. The file may have come as a plain property, too.
 	if b, ok := props["file:content"].(*storage.Blob); ok && len(p.Templates) > 0 {
 		var err error
 		if props[viewsField], err = p.views(c, b); err != nil {
@@ -52,6 +54,9 @@ func (p pictureCreateParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.D
 	return c.Tx.Create(folder, "Picture", name, props)
 }
 
+// The platform takes originalPicture as JSON text; a map or a file, as chains may pass it, will do,
+// too. What it may name, an upload of the caller's for example, is decided where all parameters of
+// type blob are read (engine.Ctx.Convert).
 // original reads the description of a file, as JSON or taken apart already.
 func original(c *engine.Ctx, v any) (*storage.Blob, error) {
 	if text, ok := v.(string); ok {

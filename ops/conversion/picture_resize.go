@@ -45,6 +45,7 @@ func isPicture(b *storage.Blob) bool {
 func (p pictureResizeParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	b, err := mainBlob(d)
 	if fault.Is(err, fault.NotFound) {
+		// The text and the name are the platform's; clients recognise the suffix .null.
 		return engine.NewBlob(d.Name()+".null", "text/plain", []byte("There is no picture on this document.")), nil
 	}
 	if err != nil {
@@ -61,6 +62,8 @@ func resized(c *engine.Ctx, b *storage.Blob, width, height int) (*storage.Blob, 
 	}
 	params := map[string]string{}
 	for name, n := range map[string]int{"width": width, "height": height} {
+		// Zero means no limit here, but the converter refuses a side of 0: for it, no limit is a
+		// side that is not given.
 		if n != 0 {
 			params[name] = strconv.Itoa(n)
 		}

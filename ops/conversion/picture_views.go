@@ -16,6 +16,9 @@ import (
 // viewsField is where a picture keeps its views.
 const viewsField = "picture:views"
 
+// Each is a file that is made during the call and kept with the document. The platform declares
+// five, and pictures are drawn one after the other on the whole server (engine/convert), so a
+// longer list would hold up everyone.
 // maxViews bounds the views of a picture.
 const maxViews = 20
 
@@ -28,6 +31,8 @@ type usualView struct {
 // usualViews are the usual views in their order.
 var usualViews = []usualView{{"Original", 0, 0}, {"FullHD", 1920, 1080}, {"Medium", 1000, 1000}, {"Small", 300, 300}, {"Thumbnail", 100, 100}}
 
+// The members are those of the platform's PictureTemplate; a client may send a template as an
+// object or as JSON text.
 // viewTemplate describes a view that is to be made.
 type viewTemplate struct {
 	Title       string      `json:"title"`
@@ -47,6 +52,8 @@ func (p pictureCreateParams) views(c *engine.Ctx, b *storage.Blob) ([]any, error
 		if err != nil {
 			return nil, fault.Wrap(err, "pictureTemplates: %s", name).In("pictureTemplates")
 		}
+		// A size that is missing or is not an integer gives 0, which leaves the view as large as
+		// the original.
 		side, _ := t.MaxSize.Int64()
 		view, err := viewOf(c, b, usualView{cmp.Or(t.Title, name), int(side), int(side)})
 		if err != nil {
@@ -82,11 +89,15 @@ func viewOf(c *engine.Ctx, of *storage.Blob, u usualView) (map[string]any, error
 			return nil, err
 		}
 	}
+	// Source is ours and not in the platform's schema: the digest of the file the view was made of.
+	// It shows when the file was replaced and the kept views are out of date (keptView).
 	view := map[string]any{"title": u.name, "filename": b.Name, "content": b, "source": of.Digest}
 	if !isPicture(b) {
 		return view, nil
 	}
 	head, err := b.Bytes(maxHead)
+	// Too large to be measured is no failure: the view is complete without width and height, which
+	// are optional.
 	if fault.Is(err, fault.Limit) {
 		return view, nil
 	}
@@ -100,6 +111,9 @@ func viewOf(c *engine.Ctx, of *storage.Blob, u usualView) (map[string]any, error
 	return view, nil
 }
 
+// The measures are at the beginning of a file, but formats may put long metadata before them, and
+// Bytes reads all or nothing. 32 MiB hold nearly every photograph, and bound the memory that one
+// view takes.
 // maxHead bounds the bytes of a file that is read for its measures.
 const maxHead = 32 << 20
 
@@ -127,6 +141,9 @@ func (p pictureViewParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, er
 	if err != nil || b == nil || p.Name == "" || p.Name == "Original" {
 		return b, err
 	}
+	// Kept views come first, since a picture may have views of its own under any name; one of the
+	// usual names that is not kept is made for this answer and not stored, because reading a
+	// document must not change it.
 	kept, err := keptView(d, p.Name, b)
 	if kept != nil || err != nil {
 		return kept, err
@@ -147,6 +164,8 @@ func keptView(d *storage.Doc, name string, of *storage.Blob) (*storage.Blob, err
 	list, _ := v.([]any)
 	for _, item := range list {
 		view, _ := item.(map[string]any)
+		// A view without a source was written by a client or imported from the platform, and is
+		// trusted; one of another file than the present one is passed over and made again.
 		if source := view["source"]; view["title"] == name && (source == nil || source == "" || source == of.Digest) {
 			b, _ := view["content"].(*storage.Blob)
 			return b, nil
@@ -202,6 +221,9 @@ func (p recomputeViewsParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, er
 	return engine.Void{}, inBulk(c, p.Query, computeViews.Name)
 }
 
+// The query runs with the rights of the administrator who calls. The work is a bulk command of its
+// own after the commit: the pictures of a whole repository would exceed the time and the size of
+// one transaction.
 // inBulk has an operation run on all that a query finds, after the commit.
 func inBulk(c *engine.Ctx, query, op string) error {
 	parameters, err := json.Marshal(map[string]any{"operationId": op})

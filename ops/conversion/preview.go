@@ -30,6 +30,8 @@ func (p previewParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error)
 }
 
 func (previewParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	// What browsers show by themselves is sent as it is; converting it would lose quality and cost
+	// time.
 	if b.Type == "application/pdf" || strings.HasPrefix(b.Type, "image/") {
 		return b, nil
 	}

@@ -43,12 +43,17 @@ type getRenditionParams struct {
 
 func (p getRenditionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	b, err := render(c, d, p.Name)
+	// Document.GetRendition is the older of the two operations, and the platform's returns an empty
+	// file where Resource.Rendition fails. A name that no rendition has is Invalid and fails in
+	// both.
 	if fault.Is(err, fault.NotFound) {
 		return blob.FromBytes(d.Name()+".null", "text/plain", nil), nil
 	}
 	return b, err
 }
 
+// Publishing refers to them by these names as well, and RenditionDefinition.Suggestion lists them.
+// A rendition that this document does not have is an error of kind NotFound, which callers rely on.
 // renditions make what a document looks like, by name.
 var renditions = map[string]func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error){
 	"pdf":       asPDF,
@@ -82,6 +87,8 @@ func asPDF(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	return toPDFParams{}.blob(c, b)
 }
 
+// It calls the operation by name, since families do not import each other. The export runs as the
+// caller and leaves out what the caller may not read.
 // exported returns a rendition that the export of documents makes.
 func exported(extension string, params map[string]any) func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	return func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

@@ -37,6 +37,8 @@ func (p resizeBlobParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, er
 
 // side is a width or height, as the parameters of the converter say unless it is given by itself.
 func (p resizeBlobParams) side(c *engine.Ctx, name string, own int) (int, error) {
+	// 0 cannot be told from absent here, which is harmless: both mean that the operation itself
+	// sets no limit, and the parameters may still give one.
 	v := p.Parameters[name]
 	if own != 0 || v == nil {
 		return own, nil

@@ -26,11 +26,16 @@ func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	// The failure was kept as text, so its kind is gone: all that ended in one are Invalid, since a
+	// failure that could pass was tried again and never kept.
 	case r.Failure != "":
 		return nil, fault.Invalid.New(r.Failure)
 	case r.Result == nil:
 		return nil, fault.NotFound.Errorf("conversion %s: is %s", p.ID, r.Status)
 	}
+	// The document may have become unreadable for the caller since the conversion was scheduled.
+	// Its content in another form must not outlive that permission, so it is looked up again, and
+	// the error is that of the document.
 	if r.Doc != "" {
 		if _, err := c.Tx.Doc(storage.Ref(r.Doc)); err != nil {
 			return nil, err

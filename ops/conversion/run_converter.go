@@ -19,6 +19,7 @@ var runConverter = engine.Op{
 	Run:      engine.On(runConverterParams.run),
 }
 
+// It bounds what is copied for a call before the converter looks at it.
 // maxParameters is more than any converter knows.
 const maxParameters = 100
 

@@ -24,6 +24,9 @@ type scheduleParams struct {
 	Base string `json:"base,omitzero" doc:"Address of the server."`
 }
 
+// Both are enqueued with the record, in the transaction of the call: if it fails, there is neither
+// a job without a record nor a record that nobody forgets. The names are stored with the jobs and
+// must not change.
 // Kinds of jobs: one converts, the other forgets.
 const (
 	convertJob = "conversion.run"
@@ -35,6 +38,7 @@ const (
 	keptFor = 24 * time.Hour
 )
 
+// Its JSON is a format on disk.
 // row is the record of a conversion.
 type row struct {
 	Owner     string        `json:"owner"`         // an Identity
@@ -63,6 +67,8 @@ func (p scheduleParams) begin(c *engine.Ctx, b *storage.Blob, doc string) (map[s
 		return nil, err
 	}
 	id := c.NewID()
+	// The file may be an upload, or the document may get another one before the job runs: the hold
+	// keeps the content that was asked about.
 	if err := hold.Keep(c.Tx, id, b); err != nil {
 		return nil, err
 	}

@@ -33,10 +33,13 @@ func (p statusParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 // conversion returns the record of one of the caller's conversions.
 func conversion(c *engine.Ctx, id string) (*row, error) {
 	r := &row{}
+	// Ids are UUIDs of 36 characters. What is longer cannot be one, and keys of tables are limited.
 	if id == "" || len(id) > 100 {
 		return nil, fault.NotFound.Errorf("conversion %.100s", id)
 	}
 	found, err := c.Tx.Table(table).Get(id, r)
+	// Somebody else's conversion is answered like one that does not exist: an id must not confirm
+	// that it is in use.
 	if err == nil && (!found || r.Owner != c.As.Identity()) {
 		err = fault.NotFound.Errorf("conversion %s", id)
 	}

@@ -16,6 +16,8 @@ const (
 	thumbnailFacet = "Thumbnail"
 )
 
+// A kept picture counts only if it was made of the present file (thumbnailName); after the file was
+// replaced it is made again for each answer, until Document.ComputeThumbnail stores another one.
 // thumbnail returns a small picture: the one that the document keeps, one of its file, else a sign for the document.
 func thumbnail(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	if d.HasFacet(thumbnailFacet) {
@@ -49,6 +51,8 @@ func smallPicture(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 		return nil, err
 	}
 	small, err := resized(c, b, thumbnailSide, thumbnailSide)
+	// A damaged or huge picture must not break the list that shows it: it gets the sign. Other
+	// kinds, such as the end of the call, are errors.
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Limit) {
 		return nil, nil
 	}

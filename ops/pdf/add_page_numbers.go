@@ -36,6 +36,8 @@ func (p addPageNumbersParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob
 	if err := lettering(&s, "fontName", "fontSize", "hex255Color", p.Color); err != nil {
 		return nil, err
 	}
+	// The enum of the parameter lets no other words through, so what is neither center nor right is
+	// left.
 	up, across, _ := strings.Cut(p.Position, " ")
 	s.Up = pdf.Offset{At: pageMargin, Far: up == "Top"}
 	switch across {
@@ -47,6 +49,8 @@ func (p addPageNumbersParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob
 	return marked(c, b, p.Password, s, nil)
 }
 
+// A protected file is written protected again, with its own passwords (pdf.Tool.Mark). The name is
+// kept, so that the result can replace the file.
 // marked returns a file with something put on its pages.
 func marked(c *engine.Ctx, b *storage.Blob, password string, s pdf.Stamp, picture *storage.Blob) (*storage.Blob, error) {
 	if err := check(b); err != nil {

@@ -35,6 +35,8 @@ func (p convertToPicturesParams) run(c *engine.Ctx, d *storage.Doc) (storage.Blo
 	if name == "" {
 		name = strings.TrimSuffix(b.Name, ".pdf")
 	}
+	// A picture is stored as soon as its page is drawn. At 300 dots an inch one page of A4 takes 35
+	// MB of memory before it is packed, so the pages of a document must not be gathered first.
 	pictures := storage.Blobs{}
 	err = c.PDF().Pictures(c, b, p.Password, func(page int, r io.Reader) error {
 		picture, err := c.Tx.NewBlob(fmt.Sprintf("%s-%d.png", name, page), "image/png", r)

@@ -32,6 +32,7 @@ type encryptParams struct {
 	Permissions storage.Props `json:"permissions,omitzero" doc:"What users other than the owner may do, for example print=true."`
 }
 
+// It is embedded, so that the parameters have the same names and defaults in both.
 // protection is what the operations that protect files have in common.
 type protection struct {
 	Bits  string `json:"keyLength" default:"128" enum:"40,128" widget:"Option" doc:"Key length in bits. 40 bits are easily broken and only for old readers. PDF 2.0 files always use 256 bits."`
@@ -54,6 +55,8 @@ func (p encryptParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, erro
 	return p.protect(c, b, passwords{p.Original, p.Owner, p.User}, may)
 }
 
+// They are the parameters of the call, which are kept out of logs, traces and stored runs by the
+// tag secret; nothing else of this package may hold on to them.
 // passwords are the owner's until now and from now on, and the one that opens the file.
 type passwords struct{ original, owner, user string }
 
@@ -61,6 +64,8 @@ func (p protection) protect(c *engine.Ctx, b *storage.Blob, words passwords, may
 	if err := check(b); err != nil {
 		return nil, err
 	}
+	// A new password of the owner is optional on a file that is protected already. A file must
+	// never be protected with an empty one: anyone who opens it would be its owner.
 	if words.owner == "" {
 		words.owner = words.original
 	}
@@ -70,6 +75,8 @@ func (p protection) protect(c *engine.Ctx, b *storage.Blob, words passwords, may
 	if err := pdf.CheckPassword(words.owner); err != nil {
 		return nil, fault.Wrap(err, "ownerPwd").In("ownerPwd")
 	}
+	// An empty password of the user is allowed and common: anyone can open the file, within its
+	// permissions.
 	if err := pdf.CheckPassword(words.user); err != nil {
 		return nil, fault.Wrap(err, "userPwd").In("userPwd")
 	}
@@ -82,6 +89,9 @@ func (p protection) protect(c *engine.Ctx, b *storage.Blob, words passwords, may
 	})
 }
 
+// The names are the platform's. Print means printing in full quality, and so includes the degraded
+// form; modify does not include the narrower rights. Readers honour these bits voluntarily: only
+// the password that opens a file is enforced by the encryption.
 // rights are what an owner lets others do, by name.
 var rights = map[string]pdf.May{
 	"assemble":                pdf.MayAssemble,

@@ -37,6 +37,9 @@ func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
+	// A document whose file is missing or is no PDF gets its properties cleared instead of an
+	// error, as the text of the operation promises: values of an earlier file would otherwise pass
+	// for those of the present one.
 	told := empty
 	if pdf.Check(b) == nil {
 		info, err := c.PDF().About(c, b)
@@ -46,6 +49,8 @@ func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		told = labelled(b, info)
 	}
 	for _, xpath := range slices.Sorted(maps.Keys(p.Properties)) {
+		// The map goes from property to label, the reverse of what one expects: several properties
+		// may get the same value.
 		label := fmt.Sprint(p.Properties[xpath])
 		text, known := told[label]
 		if !known {
@@ -65,6 +70,8 @@ func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	return c.Tx.Save(d, storage.SaveOptions{})
 }
 
+// It is made from labelled so that both always have the same labels, which are what a call may
+// name.
 // empty is what there is to say of no file.
 var empty = func() map[string]string {
 	m := labelled(&storage.Blob{}, &pdf.Info{})
@@ -74,6 +81,8 @@ var empty = func() map[string]string {
 	return m
 }()
 
+// The labels are fixed: chains of the platform name them, spaces and capitals included. Lengths are
+// in points, 1/72 inch.
 // labelled is what a file says about itself, by the labels that clients know.
 func labelled(b *storage.Blob, i *pdf.Info) map[string]string {
 	points := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

@@ -24,6 +24,7 @@ type extractLinksParams struct {
 	Type string `json:"type,omitzero" enum:"Launch,Remote Go To,URI" widget:"Option" doc:"Type of the links, unless getAll is true: to files, to other PDF files, or to addresses."`
 }
 
+// Links of any other kind, such as those within the file, are never returned.
 // linkTypes are the types of links with the kinds they stand for, in the order of an answer.
 var linkTypes = []struct{ name, kind string }{{"Launch", pdf.LinkLaunch}, {"Remote Go To", pdf.LinkRemote}, {"URI", pdf.LinkURI}}
 
@@ -38,6 +39,7 @@ func (p extractLinksParams) run(c *engine.Ctx, b *storage.Blob) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	// An empty list, not nil: clients parse the text and expect [] when there are no links.
 	found := []pdf.Link{}
 	for _, t := range linkTypes {
 		for _, l := range all {

@@ -43,6 +43,7 @@ func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob,
 	if err := check(b); err != nil {
 		return nil, err
 	}
+	// Whether the last page exists is only known once the file is open, so the worker checks that.
 	if p.First < 1 || p.Last < p.First {
 		return nil, fault.Invalid.Errorf("startPage %d, endPage %d: not a valid page range", p.First, p.Last).In("startPage")
 	}

@@ -35,9 +35,13 @@ func (p mergeParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.Blob, e
 	if err != nil {
 		return nil, err
 	}
+	// The full slice expression makes append copy: the list belongs to the caller, and its spare
+	// capacity may be shared with a variable of the chain.
 	return p.join(c, append(files[:len(files):len(files)], further...))
 }
 
+// The order is the platform's: the single file before the list. A variable that was named must hold
+// something, since a merge that silently lacks pages looks complete.
 // further are the files in variables.
 func (p mergeParams) further(c *engine.Ctx) (files storage.Blobs, err error) {
 	if p.One != "" {
@@ -61,6 +65,8 @@ func (p mergeParams) join(c *engine.Ctx, files storage.Blobs) (*storage.Blob, er
 	if len(files) == 0 {
 		return nil, fault.Invalid.Errorf("input: contains no PDF file to join").In("input")
 	}
+	// All files are checked before any work begins, and it is the worker that refuses protected
+	// ones, as it opens them.
 	for _, b := range files {
 		if err := check(b); err != nil {
 			return nil, err

@@ -53,6 +53,8 @@ func (p mergeDocsParams) named(c *engine.Ctx) (storage.Docs, error) {
 	if p.Docs == "" {
 		return nil, nil
 	}
+	// Convert reads ids, paths and lists of them, and loads the documents as the caller: what the
+	// caller may not read fails the merge.
 	v, err := c.Convert(c.Vars[p.Docs], "documents")
 	if err != nil {
 		return nil, fault.Wrap(err, "variable %s", p.Docs).In("toAppendDocIDsVarName")

@@ -33,6 +33,8 @@ var Ops = []engine.Op{
 	watermarkWithText,
 }
 
+// What decides is the declared type and not the content: a file that lies about its type is found
+// out by the worker.
 // fileOf returns the PDF file of a document, which must have one there.
 func fileOf(d *storage.Doc, xpath string) (*storage.Blob, error) {
 	b, err := d.Blob(xpath)
@@ -50,6 +52,8 @@ func check(b *storage.Blob) error {
 	return nil
 }
 
+// The content is streamed from the worker into the store and never in memory as a whole. If the
+// transaction fails later, it is swept as content that nobody refers to.
 // newFile returns the file that make makes. Its errors name the file they are about.
 func newFile(c *engine.Ctx, name string, make func(*pdf.Tool, pdf.Take) error) (*storage.Blob, error) {
 	var made *storage.Blob

@@ -34,6 +34,8 @@ func (p removeEncryptionParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.B
 		return nil, err
 	}
 	protected := false
+	// Take is not called for a file without protection, so newFile then returns nil and the input
+	// passes through.
 	plain, err := newFile(c, b.Name, func(tool *pdf.Tool, take pdf.Take) (err error) {
 		protected, err = tool.Unprotect(c, b, p.Owner, take)
 		return err

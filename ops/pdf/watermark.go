@@ -14,6 +14,7 @@ import (
 	"catena/storage/fault"
 )
 
+// It is larger than any page needs, and keeps positions computed from it finite.
 // maxFont is the largest size of a font, in points.
 const maxFont = 1000
 
@@ -22,6 +23,7 @@ func lettering(s *pdf.Stamp, font, size, color, value string) error {
 	if err := pdf.CheckFont(s.Font); err != nil {
 		return fault.Wrap(err, "%s", font).In(font)
 	}
+	// Written as a negation so that NaN is refused, too.
 	if !(s.Size > 0 && s.Size <= maxFont) {
 		return fault.Invalid.Errorf("%s: must be more than 0 and at most %d", size, maxFont).In(size)
 	}
@@ -37,6 +39,8 @@ func lettering(s *pdf.Stamp, font, size, color, value string) error {
 const watermarkDoc = "alphaColor (0.5; from 0, invisible, to 1), xPosition and yPosition (0; points from the left and from below), invertX and invertY (false; from the " +
 	"right and from above), relativeCoordinates (false; positions are from 0 to 1, left to right and bottom to top)"
 
+// The properties are a map of texts, as in the platform; an unknown name is refused rather than
+// ignored, since a misspelt one would put the mark in the wrong place on every page.
 // watermark reads properties of a watermark into a stamp, and calls own for those that are not the same for all.
 func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(string) error) error {
 	relative := false
@@ -45,6 +49,7 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 		"invertX": flag(&s.Right.Far), "invertY": flag(&s.Up.Far), "relativeCoordinates": flag(&relative),
 	}
 	maps.Copy(all, own)
+	// The platform's default, set before the properties are read, so that they can replace it.
 	s.Opacity = 0.5
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		read := all[name]
@@ -55,6 +60,8 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 			return fault.Wrap(err, "properties: %s", name).In("properties")
 		}
 	}
+	// Checked after all properties are read, because they are read in the order of their names and
+	// relativeCoordinates comes before the positions it is about.
 	if relative {
 		for name, p := range map[string]*pdf.Offset{"xPosition": &s.Right, "yPosition": &s.Up} {
 			if p.At < 0 || p.At > 1 {
@@ -66,6 +73,8 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 	return nil
 }
 
+// 14,400 points are 200 inches, the largest side of a page that the PDF standard's implementation
+// limits allow.
 // maxOffset is how far from an edge something may be put, in points: pages are not larger than that.
 const maxOffset = 14_400
 

@@ -31,5 +31,7 @@ func (p watermarkImageParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob
 	if err := watermark(p.Properties, &s, map[string]func(string) error{"scale": number(&s.Scale, 0.001, 1000)}); err != nil {
 		return nil, err
 	}
+	// The operation has no parameter for a password, so a protected file must be unprotected first
+	// or be one that opens without a password and permits changes.
 	return marked(c, b, "", s, p.Image)
 }

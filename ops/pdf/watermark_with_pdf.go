@@ -22,6 +22,7 @@ type watermarkPDFParams struct {
 }
 
 func (p watermarkPDFParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	// Both files are checked here, so that the error names the right parameter.
 	if err := pdf.Check(p.Overlay); err != nil {
 		return nil, fault.Wrap(err, "overlayPdf").In("overlayPdf")
 	}

@@ -24,6 +24,8 @@ type watermarkTextParams struct {
 }
 
 func (p watermarkTextParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	// The standard fonts have no glyphs for most scripts; a text that could not be shown is refused
+	// instead of being drawn as boxes.
 	if err := pdf.CheckText(p.Text); err != nil {
 		return nil, fault.Wrap(err, "text").In("text")
 	}

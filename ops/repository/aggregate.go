@@ -13,6 +13,8 @@ import (
 	"catena/storage/search"
 )
 
+// With more results the figures describe only as many as this, without saying so: a page of results
+// must not cost a scan of the repository.
 // maxAggregated is the number of results that aggregates are computed of, at most.
 const maxAggregated = 10_000
 
@@ -33,6 +35,8 @@ type bound struct {
 	To   string
 }
 
+// Declarations are checked when they are read, at the start of the server. Later code relies on it
+// and drops the errors of limit and ParseFloat.
 func (y aggregate) check() error {
 	switch {
 	case y.Field == "":
@@ -78,6 +82,8 @@ func (y aggregate) limit(text string, now time.Time) (any, error) {
 // names are the aggregates' names in order.
 func (p *provider) names() []string { return slices.Sorted(maps.Keys(p.Aggregates)) }
 
+// They are in the order of the names, which is that of the counters: count takes values by
+// position.
 // aggregated are the columns aggregates are computed of.
 func (p *provider) aggregated() string {
 	var fields []string
@@ -87,6 +93,9 @@ func (p *provider) aggregated() string {
 	return strings.Join(fields, ", ")
 }
 
+// A client sends the keys of buckets under the name of the aggregate. Buckets of one aggregate are
+// alternatives, those of different aggregates must all hold. A key that no range has adds nothing;
+// values are always bound, never pasted.
 // selections are the conditions of the groups that the caller has chosen.
 func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 	var all []string
@@ -115,6 +124,7 @@ func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 	return all
 }
 
+// IS NOT NULL keeps documents without a value out of a range that is open on both sides.
 // within is the condition of a range.
 func (y aggregate) within(c *engine.Ctx, r bound, param string, named map[string]any) string {
 	parts := []string{y.Field + " IS NOT NULL"}
@@ -153,10 +163,13 @@ func (p *provider) extra(c *engine.Ctx, b built, filters []string) (map[string]a
 	}
 	counters := p.counters(c, b.options.Named)
 	skip := c.ChainParameters()["skipAggregates"]
+	// The parameter is the chain's, not the provider's, and comes as a boolean or as text.
+	// Selections are reported even so: clients show from the answer what is selected.
 	if (skip == true || skip == "true") && !slices.ContainsFunc(counters, func(k *counter) bool { return len(k.selected) > 0 }) {
 		return out, nil
 	}
 	o := b.options
+	// The figures are about all results, not about the page, and need no order.
 	o.Sort, o.After, o.Offset = nil, "", 0
 	_, err := search.Values(c.Tx, b.aggregation, o, maxAggregated, func(values []any) { count(counters, values) })
 	if err != nil {
@@ -201,6 +214,9 @@ func (p *provider) counters(c *engine.Ctx, named map[string]any) []*counter {
 	return all
 }
 
+// The query of the figures lacks the selections (built.aggregation), so they are applied here: a
+// result counts for an aggregate if it meets the selections of all the others. So users still see
+// what choosing a second bucket of the same aggregate would add.
 // count adds a result to the groups it falls into. What is selected in one aggregate narrows the others.
 func count(counters []*counter, values []any) {
 	groups := make([][]string, len(counters))
@@ -283,6 +299,8 @@ func (k *counter) entity() map[string]any {
 	}
 	return map[string]any{
 		"entity-type": "aggregate", "id": k.name, "field": k.aggregate.Field, "type": k.aggregate.Type,
+		// The size is a text, and buckets appear under two names, because clients of the platform
+		// read them so.
 		"properties": map[string]any{"size": strconv.Itoa(cmp.Or(k.aggregate.Size, 10))}, "selection": selection,
 		"buckets": buckets, "extendedBuckets": buckets,
 	}

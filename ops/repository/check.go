@@ -12,6 +12,8 @@ import (
 // comparisons are the comparisons a field may use.
 const comparisons = " = <> < <= > >= LIKE ILIKE STARTSWITH "
 
+// It needs no types, which are not known when the files are read; resolve does the rest once they
+// are.
 // check refuses a declaration that no call could run.
 func (p *provider) check() error {
 	if p.PageSize < 0 {
@@ -32,6 +34,7 @@ func (p *provider) check() error {
 			return fault.Wrap(err, "aggregate %s", name)
 		}
 	}
+	// The whole query comes from the caller, so there is nothing to parse before a call.
 	if p.Free {
 		return nil
 	}
@@ -46,9 +49,13 @@ func (p *provider) check() error {
 	return err
 }
 
+// text is bound as it is, document accepts a path for an id, contains and begins add the wildcards
+// of LIKE and escape those in the text. A question mark without a kind is text.
 // argumentKinds are the ways in which an argument becomes part of the query.
 var argumentKinds = []string{"text", "document", "contains", "begins"}
 
+// A query is built of many keys of the declaration. Each is tried alone, so that an error can name
+// the line of the one that is wrong and not only the provider.
 // parts are the keys that name types and fields, each as a provider that says nothing else.
 func (p *provider) parts() map[string]*provider {
 	parts := map[string]*provider{

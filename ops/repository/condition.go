@@ -11,6 +11,8 @@ import (
 	"catena/engine"
 )
 
+// A field without a value adds no condition: an empty search form finds everything. The map is
+// changed, so it must be a copy of the caller's (named makes one).
 // conditions returns those of the fields that have a value, and gives the values of lists
 // names of their own.
 func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
@@ -35,6 +37,9 @@ func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
 // condition compares the field with a parameter.
 func (f field) condition(param string) string { return f.Path + " " + cmp.Or(f.Op, "=") + " :" + param }
 
+// Blank text is no value, as forms send it for fields that nobody has filled in. JSON is tried only
+// where the field is declared as a list: a text that begins with a bracket is otherwise just a
+// text.
 // itemsOf returns the values given for a field; those of a list may come as JSON text.
 func itemsOf(v any, list bool) []any {
 	switch v := v.(type) {
@@ -60,6 +65,7 @@ func itemsOf(v any, list bool) []any {
 	return []any{v}
 }
 
+// It is for check: whatever a call switches on, the query will parse.
 // sample has every condition that could be added.
 func (p *provider) sample() []string {
 	var all []string

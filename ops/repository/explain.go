@@ -26,6 +26,8 @@ type explainParams struct {
 }
 
 func (p explainParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
+	// The check is in storage/search, beside what it protects. The declaration says Anyone so that
+	// other users get an error that explains itself and not that of an unknown operation.
 	if err := search.MayExplain(c.Tx); err != nil {
 		return "", err
 	}

@@ -23,6 +23,8 @@ type getDocumentParams struct {
 }
 
 func (p getDocumentParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	// Only a relative path needs the input, which may be anything otherwise: chains of the platform
+	// call this operation to begin with another document.
 	if !strings.HasPrefix(string(p.Value), ".") {
 		return engine.Named(c.Tx.Doc(p.Value))
 	}

@@ -8,13 +8,15 @@ import (
 
 func pageProvider(providers *Providers) engine.Op {
 	return engine.Op{
-		Name:      "Repository.PageProvider",
-		Aliases:   []string{"Document.PageProvider"},
-		Label:     "PageProvider",
-		Category:  "Fetch",
-		Doc:       "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted but ignored.",
-		Effect:    engine.Reads,
-		Callers:   engine.Anyone,
+		Name:     "Repository.PageProvider",
+		Aliases:  []string{"Document.PageProvider"},
+		Label:    "PageProvider",
+		Category: "Fetch",
+		Doc:      "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted but ignored.",
+		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
+		// Clients send parameters that are not declared, such as skipAggregates; they become
+		// parameters of the chain, which provider.extra reads.
 		Open:      true,
 		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
@@ -53,6 +55,8 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 	if err != nil {
 		return nil, err
 	}
+	// It runs as the caller, so the page has only what the caller may read: a provider grants
+	// nothing.
 	page, err := search.Query(c.Tx, b.src, b.options)
 	if err != nil {
 		return nil, err
@@ -61,6 +65,8 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 	if page.Extra, err = found.extra(c, b, p.Quick); err != nil {
 		return nil, err
 	}
+	// A provider that counts only to the end of the page has no real total: the size of a page is
+	// reported, marked as incomplete, and there is a next page if this one is full.
 	if found.Count == toPage && (page.More || page.Total > page.Limit) {
 		page.Total, page.More = page.Limit, true
 		page.HasNext = len(page.Docs) == page.Limit

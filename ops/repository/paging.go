@@ -15,6 +15,7 @@ type paging struct {
 	sortBy, sortOrder        []string
 }
 
+// A size over the server's limit is cut and not refused.
 // options translates the parameters of a list. A size of zero or less is the server's limit, the offset wins over the
 // page number, and a field whose order is not asc sorts descending.
 func (p paging) options(c *engine.Ctx) (search.Options, error) {
@@ -52,6 +53,8 @@ func (p paging) options(c *engine.Ctx) (search.Options, error) {
 // maxOffset keeps page numbers from overflowing; storage draws the real line.
 const maxOffset = 1 << 30
 
+// Only whole values are replaced, never parts of a text, and only in parameters, never in the
+// query.
 // marked replaces the words that stand for the caller and the repository, in lists too.
 func marked(c *engine.Ctx, v any) any {
 	switch v := v.(type) {

@@ -49,6 +49,8 @@ type countTo int
 
 const toPage countTo = -1
 
+// Nothing that a caller sent is in the text, only what the declaration says; values are parameters.
+// The own condition has brackets, so that an OR in it does not take the others along.
 // source writes the query with conditions added to its own.
 func (p *provider) source(columns string, conditions []string) string {
 	var b strings.Builder
@@ -62,6 +64,7 @@ func (p *provider) source(columns string, conditions []string) string {
 	return b.String()
 }
 
+// A caller's own sortBy replaces all of it (request.build).
 // order is the order of quick filters followed by the provider's.
 func (p *provider) order(filters []quick) ([]storage.SortKey, error) {
 	var keys []storage.SortKey

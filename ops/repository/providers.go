@@ -26,6 +26,7 @@ type Providers struct {
 	byName map[string]*provider
 }
 
+// A panic here would be a bug that the first test of the package meets.
 // builtin returns the page providers every server has. They are read once; that the types every server
 // has suit them is tested.
 var builtin = sync.OnceValue(func() *Providers {
@@ -103,6 +104,7 @@ func (r *reader) provider(key, n *yaml.Node) {
 			})
 		},
 	})
+	// An empty declaration would be a query for all documents, which nobody means.
 	if len(n.Content) == 0 {
 		r.Fail(p.at, "provider %s: the declaration is empty", p.Name)
 		return

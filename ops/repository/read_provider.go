@@ -38,6 +38,7 @@ func (p readProviderParams) run(providers *Providers) (map[string]any, error) {
 		"fields":       list(slices.Sorted(maps.Keys(found.Fields))),
 		"quickFilters": list(slices.Sorted(maps.Keys(found.Quick))),
 	}
+	// The query of a free provider is the caller's, so there is none to show.
 	if !found.Free {
 		out["query"] = found.source(found.Select, nil)
 	}

@@ -19,6 +19,8 @@ type repositoriesParams struct{}
 
 func (repositoriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	names := []any{}
+	// Names are not secret: each is in the addresses of its documents. What a repository holds is
+	// for its own permissions.
 	for _, name := range c.Tx.Repo().Names() {
 		names = append(names, name)
 	}

@@ -29,6 +29,8 @@ type built struct {
 	options     search.Options
 }
 
+// The order matters: conditions and selections add their parameters to Named, which both queries
+// share.
 // build turns the provider and what is asked of it into a query. The columns are the
 // provider's own unless others are given.
 func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err error) {
@@ -66,6 +68,7 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 		b.options.Sort, err = p.order(on)
 	}
 	switch {
+	// Counting ends with the page, which is all that such a provider reports.
 	case p.Count == toPage:
 		b.options.CountLimit = b.options.Limit
 	case p.Count > 0:
@@ -74,6 +77,7 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 	return b, err
 }
 
+// More values than question marks are dropped: clients send the same list to every provider.
 // arguments are the values for the question marks of the condition. Where a document is
 // meant its path will do, too. Part of a text that is not given is empty: clients leave out what nobody has typed yet.
 func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
@@ -91,10 +95,13 @@ func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
 		text := args[i].(string)
 		switch kind {
 		case "begins":
+			// Literal escapes the wildcards in the text, so that somebody who types % looks for
+			// that character.
 			args[i] = query.Literal(text) + "%"
 		case "contains":
 			args[i] = "%" + query.Literal(text) + "%"
 		case "document":
+			// An id is used as it is and not looked up: one that does not exist finds nothing.
 			if !strings.HasPrefix(text, "/") {
 				continue
 			}

@@ -53,6 +53,7 @@ func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*
 	if err != nil {
 		return nil, err
 	}
+	// The parameter is a text in the platform's declaration, and its clients send one.
 	most, err := strconv.Atoi(strings.TrimSpace(p.Max))
 	if err != nil {
 		return nil, fault.Invalid.Errorf("maxResults: %q is not a number", p.Max).In("maxResults")

@@ -20,6 +20,7 @@ var slowQueries = engine.Op{
 type slowQueriesParams struct{}
 
 func (slowQueriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	// Even without its values, a query tells what others look for.
 	if err := search.MayExplain(c.Tx); err != nil {
 		return nil, err
 	}

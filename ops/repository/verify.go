@@ -18,6 +18,8 @@ var verify = engine.Op{
 type verifyParams struct{}
 
 func (verifyParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	// It reads in transactions of its own: one transaction would be open for as long as the whole
+	// check takes, and so the operation is declared pure and has none.
 	problems, err := maintenance.Verify(c, c.Engine().Repo())
 	if err != nil {
 		return nil, err
