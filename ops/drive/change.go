@@ -27,6 +27,8 @@ func (p itemParams) update(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 	switch {
 	case it.Content == nil:
 		return nil, fault.Invalid.Errorf("file system item %s: is not a file", p.ID).In("id")
+	// What an item allows is also checked by storage when the document is saved. This check is for
+	// the message, which names the item and not the document behind it.
 	case !it.CanUpdate:
 		return nil, refused(it, "updated")
 	}
@@ -126,6 +128,9 @@ func (p moveParams) can(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A folder cannot be moved into itself or below itself; paths are lists of ids, so the
+	// comparison is exact. Anything that is missing or not allowed gives the answer false and not
+	// an error.
 	within := it != nil && in != nil && strings.HasPrefix(in.Path+"/", it.Path+"/")
 	return answer(it != nil && in != nil && it.Movable() && in.Folder && in.CanCreateChild && !within, nil)
 }
@@ -145,9 +150,14 @@ func (p itemParams) remove(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if err != nil {
 		return engine.Void{}, err
 	}
+	// An item that is in several collections is shown in one of them. The program says with
+	// parentId which folder on disk the user deleted it from; without it, the folder that is shown
+	// counts.
 	switch in := p.Parent; {
 	case it.ID == TopID:
 		return engine.Void{}, refused(it, "deleted")
+	// Deleting a root on one computer must not delete the folder on the server for everybody: it
+	// only ends the synchronization, for all computers of this user.
 	case it.ParentID == TopID:
 		return engine.Void{}, v.Unregister(it.Doc)
 	case IsCollection(it.ParentID) || IsCollection(in):
@@ -179,6 +189,8 @@ type attachParams struct {
 }
 
 func (p attachParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	// The document need not be synchronized: this serves editing of a single document, which
+	// storage permits or refuses.
 	d, err := engine.Named(c.Tx.Doc(p.Document))
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ func (p createFolderParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, er
 	if err != nil {
 		return nil, err
 	}
+	// Called by name, because families do not import each other; so folders are the same whichever
+	// way they are made.
 	out, err := c.Call("FileManager.CreateFolder", in.Doc, map[string]any{"title": p.Name, "overwrite": p.Overwrite})
 	if err != nil {
 		return nil, err

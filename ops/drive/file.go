@@ -11,6 +11,7 @@ import (
 	"catena/storage/importer"
 )
 
+// It checks no permission itself: storage does when it creates or saves the document.
 // Create makes a document of a file in a folder, or puts the file on one that is there if it is to be
 // overwritten. A text becomes a note only if the note gives back the same bytes and name: otherwise the
 // program would see a change that nobody made, and synchronize for ever.
@@ -27,6 +28,8 @@ func Create(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, overwrite bool)
 	if text, note := props["note:note"].(string); note && (int64(len(text)) != b.Size || storage.NoteName(b.Name, b.Type) != b.Name) {
 		typ, props = "File", storage.Props{"file:content": b}
 	}
+	// The document may be of another type than a new one would be, for example a File that holds a
+	// text, so each type that a file can have become is tried.
 	if overwrite {
 		for _, typ := range []string{typ, "File", "Note"} {
 			old, err := importer.Find(tx, folder, typ, b.Name)
@@ -58,6 +61,7 @@ func Update(c *engine.Ctx, d *storage.Doc, b *storage.Blob) (*storage.Doc, error
 		if d, err = archive(c, d, old, b); err != nil {
 			return nil, err
 		}
+		// The program may send content without a name; the file keeps the one it had.
 		if b.Name == "" {
 			b = b.With(old.Name, b.Type)
 		}
@@ -74,6 +78,7 @@ func Update(c *engine.Ctx, d *storage.Doc, b *storage.Blob) (*storage.Doc, error
 	return d, remember(c, d)
 }
 
+// The path of the document stays, so links to it remain valid.
 // Rename gives an item another name: a file its name, and the document's title if that was the same, a folder its title.
 func Rename(tx *storage.Tx, it *Item, name string) (*storage.Doc, error) {
 	if name == "" {
@@ -90,6 +95,8 @@ func Rename(tx *storage.Tx, it *Item, name string) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Only a file that is stored as such has a name. The file of a note is made from its text, and
+	// named after its title.
 	if xpath, err := d.FileXpath("blobholder:0"); err != nil || xpath == "file:content" {
 		if err := cmp.Or(err, d.Set("file:content", old.With(name, old.Type))); err != nil {
 			return nil, err
@@ -115,6 +122,8 @@ func named(tx *storage.Tx, d *storage.Doc, old *storage.Blob, name string) (*sto
 	return tx.Save(d, storage.SaveOptions{Source: source})
 }
 
+// Its JSON is a format on disk. The zero value would make a version for each update; see
+// defaultVersioning.
 // Versioning says when an update keeps what was before as a version.
 type Versioning struct {
 	Delay time.Duration // after no change for so long
@@ -145,6 +154,7 @@ func SetVersioning(tx *storage.Tx, delay, increment string) error {
 		return err
 	}
 	if delay != "" {
+		// 32 bits, so that the multiplication by a second cannot overflow.
 		seconds, err := strconv.ParseInt(delay, 10, 32)
 		if err != nil || seconds < 0 {
 			return fault.Invalid.Errorf("delay %q: must be a number of seconds", delay).In("delay")
@@ -181,6 +191,8 @@ func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Do
 	if err != nil {
 		return nil, err
 	}
+	// The added millisecond makes a change that is exactly as old as the delay count as recent:
+	// dates are stored in whole milliseconds.
 	if seen || old.Digest == new.Digest {
 		at := moment(live, "dc:modified")
 		if v.None || d.IsProxy() || at != nil && storage.Recent(c.Now, time.UnixMilli(*at), v.Delay+time.Millisecond) {

@@ -10,6 +10,8 @@ import (
 // DocID returns the id of the document that the id of an item names: its last part.
 func DocID(item string) string { return item[strings.LastIndexByte(item, '#')+1:] }
 
+// A prefix that is wrong is refused, because an item that was a root and is none now must look
+// deleted to a program that still asks with its old id.
 // Find returns the item of an id, nil if there is none. What stands in front of the document's id may be missing,
 // but not be wrong.
 func (v *View) Find(id string) (*Item, error) {
@@ -45,6 +47,8 @@ func (v *View) NeedFolder(id string) (*Item, error) {
 	return it, err
 }
 
+// What the caller may not read is left out. A folder with more children than a page is not complete
+// in this answer; programs that want everything use Scroll.
 // Children returns what is in a folder: of the top the roots by title, of a folder the first of its children in
 // their order, as many as a page may have.
 func (v *View) Children(of *Item) ([]*Item, error) {
@@ -86,6 +90,7 @@ func (v *View) shows(d *storage.Doc) bool { return v.roots[d.ID()] == nil && Sho
 
 // content returns what is shown in a folder.
 func (v *View) content(d *storage.Doc) (docs storage.Docs, err error) {
+	// A folder that may be read but not looked into appears empty, which is how it looks elsewhere.
 	if !v.tx.Can(d, "ReadChildren") {
 		return nil, nil
 	}
@@ -103,6 +108,8 @@ func (v *View) content(d *storage.Doc) (docs storage.Docs, err error) {
 	return docs, nil
 }
 
+// The number of members is limited by the family of collections; those that are roots themselves
+// are shown as roots.
 // members returns what is shown in a collection.
 func (v *View) members(d *storage.Doc) (docs storage.Docs, err error) {
 	list, err := d.Get("collection:documentIds")
@@ -123,6 +130,7 @@ func (v *View) members(d *storage.Doc) (docs storage.Docs, err error) {
 	return docs, nil
 }
 
+// The words keep the end apart from a beginning, which is "", and both apart from a cursor.
 // Where a walk is that has come to its end, and what begins where one is that goes on.
 const (
 	scrollEnd   = "end"
@@ -137,6 +145,8 @@ func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next str
 	if limit := v.tx.Repo().Limits().PageSize; want < 1 || want > limit {
 		return nil, "", fault.Invalid.Errorf("batchSize %d: must be between 1 and %d", want, limit).In("batchSize")
 	}
+	// The top and collections have no descendants in the sense of the repository: what is in them
+	// lies elsewhere.
 	if of.FolderRights == nil || !of.CanScrollDescendants {
 		return nil, "", fault.Invalid.Errorf("file system item %s: its descendants cannot be listed in one call", of.ID).In("id")
 	}

@@ -9,6 +9,8 @@ import (
 	"catena/storage/fault"
 )
 
+// They are the names of the platform's factories. Programs keep ids in databases of their own, so
+// these must never change.
 // The beginnings of ids say what an item is.
 const (
 	plainItem      = "defaultFileSystemItemFactory"
@@ -19,6 +21,8 @@ const (
 	TopID = "org.nuxeo.drive.service.impl.DefaultTopLevelFolderItemFactory#"
 )
 
+// Names and order of the members are the platform's; members that are nil are written as null,
+// except for the two parts that only files or only folders have.
 // Item is a document as a file or folder, or the folder that all roots are in.
 type Item struct {
 	ID              string `json:"id"`
@@ -60,6 +64,7 @@ type Lock struct {
 	Created int64  `json:"created"` // milliseconds since 1970
 }
 
+// The zero value is nowhere: the item is not in any root that the user has chosen.
 // location is where an item is shown.
 type location struct {
 	id, path string
@@ -81,6 +86,8 @@ func Shown(d *storage.Doc) bool {
 	return err == nil && b != nil
 }
 
+// A parent that the caller may not read is like none: the item is then shown only if it is a root
+// or in a collection.
 // above returns the folder a document is shown in, if it is in a root.
 func (v *View) above(d *storage.Doc) (location, error) {
 	parent, err := v.tx.Parent(d)
@@ -119,6 +126,7 @@ func (v *View) folder(d *storage.Doc) (location, error) {
 
 func (p location) with(id string) location { return location{id, p.path + "/" + id, true} }
 
+// The collections must be roots, since collections are shown at the top only.
 // parent returns the folder or collection that something which is no root is shown in. The folder counts
 // before a collection, so that a document is shown in one place.
 func (v *View) parent(d *storage.Doc) (location, error) {
@@ -183,6 +191,8 @@ func (v *View) Item(d *storage.Doc) (*Item, error) {
 // item is a document in a folder.
 func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 	root := in.id == TopID
+	// Sections and proxies are shown, but renaming or deleting them on a disk would change what
+	// others see published.
 	fixed := d.HasFacet("MasterPublishSpace") || d.HasFacet("PublishSpace") || d.IsProxy()
 	it := &Item{
 		ID: id, ParentID: in.id, Name: d.Title(), Folder: root || d.IsFolder(), Path: in.path + "/" + id, User: v.tx.Principal().Name, Doc: d,
@@ -193,6 +203,7 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 		it.Lock = &Lock{owner, since.UnixMilli()}
 		fixed = fixed || owner != it.User && !v.tx.Principal().Admin
 	}
+	// A root can always be deleted: that only ends its synchronization.
 	it.CanRename, it.CanDelete = !fixed && v.tx.Can(d, "WriteProperties"), root
 	if !root && !fixed {
 		var err error
@@ -211,6 +222,8 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 	return it, nil
 }
 
+// The program compares this digest with that of its own copy to find out what has changed. With a
+// digest of another algorithm than its own it could not recognise what it has just sent.
 // addFile says of an item what only files have; ok is false if it has no file. The digest is the MD5 that the
 // program sent with the file, if that still is the file, and otherwise the SHA-256 of the store.
 func (v *View) addFile(it *Item) (ok bool, err error) {
@@ -246,6 +259,8 @@ func (v *View) canDelete(d *storage.Doc) (bool, error) {
 var unfit = strings.NewReplacer("/", "-", `\`, "-", "*", "-", "<", "-", ">", "-", "?", "-", `"`, "-", ":", "-", "|", "-")
 
 func download(d *storage.Doc, name string) string {
+	// The address is relative to the server's, and the name in it only decides what the download is
+	// called.
 	return "nxfile/" + d.Repository() + "/" + d.ID() + "/blobholder:0/" + url.PathEscape(unfit.Replace(name))
 }
 

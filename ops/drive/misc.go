@@ -24,6 +24,7 @@ type conflictParams struct {
 	Name string `json:"name" doc:"Name of the file."`
 }
 
+// The time has no colons, since names with them are not possible on every system.
 func (p conflictParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err != nil {

@@ -83,6 +83,7 @@ func (p itemParams) get(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
+	// An item that is nil becomes null, which is how the program learns that it is gone.
 	return answer(v.Find(p.ID))
 }
 

@@ -45,6 +45,8 @@ func remember(c *engine.Ctx, d *storage.Doc) error {
 		return err
 	}
 	defer r.Close()
+	// The digest protects nothing, it is only compared with what the program computes. The file is
+	// read again for it, in full: the store knows SHA-256 alone.
 	sum := md5.New() //nolint:gosec // as above
 	if _, err := io.Copy(sum, c.Reader(r)); err != nil {
 		return err
@@ -54,6 +56,8 @@ func remember(c *engine.Ctx, d *storage.Doc) error {
 	})
 }
 
+// The header with the device is the client's word and grants nothing: a false one only leaves out a
+// version.
 // hasSeen reports whether the computer that calls is the one that put the document's present file there. A client that
 // does not say on which computer it runs may be any.
 func hasSeen(c *engine.Ctx, d *storage.Doc, present *storage.Blob) (bool, error) {

@@ -10,6 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
+// The item is always that of now, not of the time of the event: a program that was away for a day
+// needs the state and not the way to it.
 // Change says that an item is there, as it is now, or that it is gone.
 type Change struct {
 	Event      string `json:"eventId"`
@@ -62,15 +64,22 @@ func (v *View) Changes(since int64, roots *string) (*Summary, error) {
 	}
 	s.RootsText = strings.Join(defs, ",")
 	most := limitsOf(v.tx).Changes
+	// The feed and what was moved out of sight can only be read as the system, since the caller may
+	// have lost the right to it. What is read this way decides which changes are reported; the
+	// items in the answer are read as the caller.
 	system := v.tx.As(v.tx.Repo().System())
 	entries, upTo, more, err := storage.ReadFeed(system, max(since, 0), v.tx.Repo().Limits().ScanRows)
 	if err != nil {
 		return nil, err
 	}
+	// The first call begins with a number and then reads the folders; what changes meanwhile is in
+	// the next summary.
 	if s.UpTo = upTo; since < 0 {
 		return s, nil
 	}
 	h := &history{View: v, system: system, docs: map[string]*past{}, mine: map[string]bool{}, up: map[string][]string{}}
+	// More entries than one call may scan, or a number from before the store was restored: the feed
+	// cannot say then what the program has missed.
 	if more || !h.read(entries) {
 		s.TooMany = true
 		return s, nil
@@ -183,6 +192,7 @@ func (h *history) ofRoots() ([]Change, error) {
 	return append(out, lost...), err
 }
 
+// The largest number puts it before all other changes.
 // ofRoot is an event of a root or of what was one.
 func (h *history) ofRoot(event, id, item string) Change {
 	return Change{Event: event, Date: h.tx.Now().UnixMilli(), Repository: h.tx.Repo().Name(), DocID: id, ItemID: item, number: 1<<63 - 1}
@@ -222,6 +232,7 @@ func (h *history) newRoots() (out []Change, err error) {
 	return out, nil
 }
 
+// Without the roots of the earlier summary, only the events of this user tell what was one.
 // lostRoots returns the documents that are no longer roots.
 func (h *history) lostRoots() (out []Change, err error) {
 	for id := range h.mine {
@@ -258,6 +269,8 @@ func (h *history) rootKinds(id string) ([]string, error) {
 	return []string{rootItem}, nil
 }
 
+// The folders above are outside of what is synchronized, so their events would otherwise be
+// dropped, although the rights in the root are inherited from them.
 // shaken returns the event to describe a root because of a folder above it, with which it may have changed what is to
 // be read in the root; "" if there is none.
 func (h *history) shaken(root *storage.Doc) (string, error) {
@@ -285,6 +298,8 @@ func (h *history) of(p *past) ([]Change, error) {
 	if err != nil || d.IsProxy() {
 		return out, err
 	}
+	// A proxy shows the file of its target, so a change of the target is one of the proxy, which
+	// has no event itself.
 	proxies, err := h.system.Proxies(d, nil)
 	if err != nil {
 		return nil, err
@@ -317,6 +332,8 @@ func (h *history) ofThere(p *past, d *storage.Doc) ([]Change, error) {
 			return []Change{h.change(p, p.event(), it.ID, it)}, nil
 		}
 	}
+	// A document that the caller cannot read, and whose rights and place have not changed, was
+	// never in the copy. Reporting it as deleted would reveal that it exists.
 	if mine == nil && !p.secured && !p.moved || slices.Contains(h.before, p.id) {
 		return nil, nil
 	}
@@ -326,6 +343,8 @@ func (h *history) ofThere(p *past, d *storage.Doc) ([]Change, error) {
 	return []Change{h.change(p, deleted, plainID(d), nil)}, nil
 }
 
+// Its own rights are gone with it. Whether the user could read it is judged from the record of its
+// removal and the folders it was in; an id must not be shown to somebody who could not.
 // ofGone returns what is to be told of a document that is there no more: only if the user could have read it.
 func (h *history) ofGone(p *past) ([]Change, error) {
 	if in, err := h.chosenAbove(p.id); err != nil || !in {
@@ -371,6 +390,7 @@ func (p *past) event() string {
 
 // chosenAbove reports whether a document is or was in something the user chose, regardless of who may read what is between.
 func (h *history) chosenAbove(id string) (bool, error) {
+	// Collections may contain each other, so the walk upwards can meet a document twice.
 	seen := map[string]bool{id: true}
 	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
 		id := todo[0]

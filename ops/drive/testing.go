@@ -13,6 +13,8 @@ import (
 	"catena/storage/people"
 )
 
+// The operations create users and change settings, so they are refused unless the operator has
+// asked for them, even for administrators.
 // forTests makes a function of an operation that is refused unless the server is one for tests.
 func forTests[P, I, O any](tests bool, f func(P, *engine.Ctx, I) (O, error)) engine.Func {
 	return engine.On(func(p P, c *engine.Ctx, in I) (out O, err error) {
@@ -48,6 +50,7 @@ const (
 	testFolder    = "/default-domain/workspaces"
 	testWorkspace = "nuxeo-drive-test-workspace"
 	testTable     = "sync test users"
+	// Hashing a password is slow on purpose, and all users are created in one call.
 	mostTestUsers = 100
 )
 
@@ -159,6 +162,7 @@ func (p testDocumentsParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.B
 		return nil, fault.Invalid.Errorf("number %d: must be at most 1000", p.Number).In("number")
 	}
 	for i := range p.Number {
+		// The patterns are formats that an administrator sends; a wrong one only gives an odd name.
 		b := engine.NewBlob(fmt.Sprintf(p.Name, i), "text/plain", fmt.Appendf(nil, p.Content, i))
 		if _, err := Create(c, folder, b, false); err != nil {
 			return nil, err
@@ -224,6 +228,7 @@ func waitForAsync(tests bool) engine.Op {
 	}
 }
 
+// It has to end before the call does.
 const longestWait = 20 * time.Second
 
 func (noParams) wait(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -11,6 +11,8 @@ import (
 	"catena/storage/limit"
 )
 
+// Each root is looked up for each call, and each change is read and placed, so both numbers are
+// costs of a single call.
 // Limits bound what one user synchronizes; zero values take the defaults.
 type Limits struct {
 	Roots   int `setting:"limit-sync-roots" default:"1000" doc:"folders that one user synchronizes"`
@@ -39,11 +41,13 @@ type View struct {
 func Open(tx *storage.Tx) (*View, error) {
 	v := &View{tx: tx, roots: map[string]*storage.Doc{}, locations: map[string]location{}}
 	who := tx.Principal()
+	// Roots belong to a person; neither the system nor a call without a user has any.
 	if who.Name == "" || who.System {
 		return nil, storage.ErrNobody
 	}
 	at := rootKey(who.Name, "")
 	for key, row := range tx.Table(rootTable).Scan(at, who.Name+"\x01", false, 0) {
+		// A row of a user of the same name who is gone is passed over, so nobody inherits folders.
 		if number, err := strconv.ParseInt(string(row), 10, 64); err != nil || number != who.ID {
 			continue
 		}
@@ -90,15 +94,19 @@ func (v *View) Register(d *storage.Doc) error {
 	if v.roots[d.ID()] != nil {
 		return nil
 	}
+	// It is synchronized already as a part of the root above. A second copy on the disk would
+	// conflict with the first.
 	if shown, err := v.below(d); err != nil || shown {
 		return err
 	}
+	// Roots that are gone would otherwise count towards the limit for ever.
 	if err := v.prune(); err != nil {
 		return err
 	}
 	if most := limitsOf(v.tx).Roots; len(v.chosen) >= most && !slices.Contains(v.chosen, d.ID()) {
 		return fault.Limit.Errorf("roots: user %s has %d, at most %d", v.tx.Principal().Name, len(v.chosen), most)
 	}
+	// The feed costs a row for each change, so it is not written before somebody synchronizes.
 	if err := storage.StartFeed(v.tx); err != nil {
 		return err
 	}
@@ -109,6 +117,7 @@ func (v *View) Register(d *storage.Doc) error {
 	others := v.Roots()
 	v.roots[d.ID()] = d
 	for _, other := range others {
+		// The new root changes where everything below it is shown.
 		v.locations = map[string]location{}
 		shown, err := v.below(other)
 		if err != nil {
@@ -162,6 +171,8 @@ func (v *View) below(d *storage.Doc) (bool, error) {
 
 // prune forgets roots that are gone.
 func (v *View) prune() error {
+	// As the system, because a root that the user cannot read for now must stay: the right may come
+	// back.
 	system := v.tx.As(v.tx.Repo().System())
 	for _, id := range slices.Clone(v.chosen) {
 		_, err := system.Doc(storage.Ref(id))
@@ -179,6 +190,7 @@ func (v *View) prune() error {
 	return nil
 }
 
+// Storage calls it when a user leaves and when a document is erased.
 // Owner keeps the folders that users synchronize, and which computers sent which files.
 var Owner = storage.Owner{Name: "drive", Leave: end, Erase: forget}
 

@@ -46,6 +46,7 @@ type aggregateParams struct {
 	Size         int            `json:"size" default:"10" unused:"true" doc:"Accepted but ignored: results are counted, not listed."`
 }
 
+// The slice may be shared with the reader of the store and must not be kept or changed.
 // row gives the values of a field of one document or record, none if it has none. It is valid only during the
 // visit.
 type row func(field string) []any
@@ -60,6 +61,8 @@ func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
+	// Permissions are not checked here: the query that the rows come from runs as the caller, and
+	// so counts only what the caller may read.
 	n, budget := 0, maxBuckets
 	visit := func(r row) error {
 		if !holds(r) {
@@ -83,7 +86,9 @@ func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	}
 	out := map[string]any{
 		"timed_out": false,
-		"hits":      map[string]any{"total": map[string]any{"value": n, "relation": "eq"}, "max_score": nil, "hits": []any{}},
+		// Relation eq says that the total is exact, which it is: a search that reads too many rows
+		// ends in an error.
+		"hits": map[string]any{"total": map[string]any{"value": n, "relation": "eq"}, "max_score": nil, "hits": []any{}},
 	}
 	if len(tallies) > 0 {
 		if out["aggregations"], err = results(tallies, &budget); err != nil {
@@ -109,6 +114,8 @@ func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
 	getters := q.getters(columns)
 	var failed error
 	more, err := search.Values(c.Tx, src, search.Options{Named: named}, maxRows, func(values []any) {
+		// Values cannot be stopped from within visit, so after a failure the remaining rows are
+		// read and passed over; there are at most maxRows.
 		if failed == nil {
 			failed = visit(func(field string) []any {
 				if get := getters[field]; get != nil {
@@ -129,10 +136,13 @@ func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
 
 // eachRecord visits the audit records that could meet the query. Those of all users are for administrators.
 func (q *conditions) eachRecord(c *engine.Ctx, visit func(row) error) error {
+	// Audit records describe documents that their reader may not see, so there is no view of a part
+	// of them.
 	if !c.As.Is() {
 		return fault.Denied.Errorf("audit records: can be searched only by administrators")
 	}
 	f := q.audit
+	// A page of 1,000 records is in memory at a time, and their number is not counted beforehand.
 	f.PageOptions = storage.PageOptions{Limit: 1000, CountLimit: -1}
 	for read := 0; ; {
 		page, err := c.Tx.Entries(f)

@@ -12,6 +12,7 @@ import (
 	"catena/storage/schema"
 )
 
+// Fields are noted in q while reading, so all aggregations must be parsed before the rows are read.
 // parseTallies reads the aggregations of a search or of a bucket.
 func parseTallies(body map[string]any, q *conditions, depth int) ([]*tally, error) {
 	v := body["aggs"]
@@ -35,6 +36,7 @@ func parseTallies(body map[string]any, q *conditions, depth int) ([]*tally, erro
 		if err != nil {
 			return nil, fault.Wrap(err, "aggregation %s", name).In("aggs")
 		}
+		// The parsed one stays the pattern; what counts is a copy.
 		all = append(all, t.fresh())
 	}
 	return all, nil
@@ -44,6 +46,7 @@ func parseTally(name string, m map[string]any, q *conditions, depth int) (*tally
 	t := &tally{name: name}
 	var body map[string]any
 	for key, v := range m {
+		// Besides these three members, an aggregation has exactly one, whose name is its kind.
 		if key == "aggs" || key == "aggregations" || key == "meta" {
 			continue
 		}
@@ -78,6 +81,7 @@ func parseTally(name string, m map[string]any, q *conditions, depth int) (*tally
 	return t, err
 }
 
+// The defaults are the search engine's: the ten largest groups, by the number of their rows.
 func (t *tally) readTerms(m map[string]any) error {
 	t.size, t.order = 10, "_count desc"
 	if n, ok := m["size"]; ok {
@@ -93,6 +97,7 @@ func (t *tally) readTerms(m map[string]any) error {
 	return nil
 }
 
+// m is a minute and M is a month, as in the search engine.
 // intervals are the steps of dates as searches write them.
 var intervals = map[string]string{"1m": "minute", "1h": "hour", "1d": "day", "1w": "week", "1M": "month", "1q": "quarter", "1y": "year"}
 
@@ -115,10 +120,13 @@ func (t *tally) readHistogram(m map[string]any) error {
 		if err != nil {
 			return fault.Invalid.Errorf("time_zone: %q: must be an offset such as +01:00", zone)
 		}
+		// Only offsets are known, not names of zones: with daylight saving time, steps would differ
+		// in length.
 		_, offset := at.Zone()
 		t.zone = time.Duration(offset) * time.Second
 	}
 	n, given := m["min_doc_count"]
+	// The search engine returns empty steps by default; min_doc_count 1 leaves them out.
 	t.fill = !given || number(n) == 0
 	return t.readBounds(m)
 }
@@ -153,6 +161,8 @@ func (t *tally) readFilters(m map[string]any, q *conditions) error {
 		return fault.Invalid.Errorf("filters: must be an object of queries")
 	}
 	for _, key := range slices.Sorted(maps.Keys(named)) {
+		// The depth is negative, since a filter counts rows and does not exclude any from the
+		// search.
 		holds, err := q.parse(named[key], -1)
 		if err != nil {
 			return err

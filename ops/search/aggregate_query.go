@@ -49,6 +49,8 @@ func (q *conditions) parse(v any, depth int) (condition, error) {
 		return anything, nil
 	}
 	m, ok := v.(map[string]any)
+	// An empty object is an error: in the search engine it matches nothing, and here it would be
+	// read as everything.
 	if !ok || len(m) != 1 {
 		return nil, fault.Invalid.Errorf("query: must be an object with one member").In("query")
 	}
@@ -79,6 +81,8 @@ func (q *conditions) parse(v any, depth int) (condition, error) {
 	return anything, nil
 }
 
+// The suffix keyword names the unanalysed form of a text field in the search engine's index; the
+// values read here are always that.
 // field notes that a field is read. Members are also written with a dot: file:content.length.
 func (q *conditions) field(name string) string {
 	if strings.Contains(name, ":") {
@@ -92,6 +96,8 @@ func (q *conditions) field(name string) string {
 // boolean reads a combination of queries. As in the search engine, should is optional beside must or filter,
 // and otherwise one of its queries has to hold.
 func (q *conditions) boolean(m map[string]any, depth int) (condition, error) {
+	// The sign says whether a condition may narrow, the amount how deep it is, so that both
+	// directions have the same limit.
 	inner, other := depth+1, -(max(depth, -depth) + 1)
 	if depth < 0 {
 		inner = other
@@ -168,6 +174,9 @@ func (q *conditions) term(kind string, m map[string]any, narrows bool) (conditio
 	return anything, nil
 }
 
+// If two conditions name the same field, the last one is what narrows. That is enough, since every
+// row is checked against both. Only these fields are passed on, because an index serves them; any
+// other would not save reading.
 // narrow has storage look only for the rows with one of the values, for the fields that have an index there.
 func (q *conditions) narrow(field string, values []any, texts []string) {
 	if level, ok := pathLevel(field); ok && len(texts) == 1 {
@@ -186,6 +195,7 @@ func (q *conditions) narrow(field string, values []any, texts []string) {
 		q.audit.Users = texts
 	case "ecm:primaryType", "ecm:currentLifeCycleState", "dc:creator":
 		q.where = append(q.where, field+" IN (:"+q.name(values)+")")
+	// The query language writes these as 0 and 1.
 	case "ecm:isVersion", "ecm:isTrashed", "ecm:isProxy":
 		if len(texts) == 1 {
 			n := "0"
@@ -197,6 +207,7 @@ func (q *conditions) narrow(field string, values []any, texts []string) {
 	}
 }
 
+// Values of a client reach the query only as parameters.
 // name gives a value to the query by a name.
 func (q *conditions) name(v any) string {
 	if q.named == nil {
@@ -266,6 +277,7 @@ func (s *span) bound(key string, v any) error {
 		if err != nil {
 			return err
 		}
+		// Stored dates have milliseconds, so no value lies between the two.
 		v, next = t, t.Add(time.Millisecond)
 		if len(strings.TrimSpace(n)) == len(time.DateOnly) {
 			next = t.AddDate(0, 0, 1)
@@ -329,6 +341,8 @@ func number(v any) float64 {
 	return 0
 }
 
+// Dates are their milliseconds, as the search engine returns the keys of dates; a client sends such
+// a key back as a term.
 // termOf is a value as terms compare it.
 func termOf(v any) string {
 	switch v := v.(type) {

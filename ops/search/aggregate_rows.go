@@ -23,6 +23,9 @@ func pathLevel(field string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
+// All levels of the path are taken from one column. A field that no schema has is left out of the
+// query, where it would be an error: the search engine finds nothing for a field that is not
+// mapped, and clients search for fields of types that this server may not have.
 // columns are what has to be read of each document. A field that no schema has has no value.
 func (q *conditions) columns(types *schema.Registry) []column {
 	var all []column
@@ -49,6 +52,7 @@ func (q *conditions) columns(types *schema.Registry) []column {
 
 // source is the query that finds the documents that could meet the search.
 func (q *conditions) source(columns []column) (src string, named map[string]any) {
+	// A query must have a column, even if the search only counts rows.
 	names := []string{"ecm:uuid"}
 	if len(columns) > 0 {
 		names = nil
@@ -58,6 +62,7 @@ func (q *conditions) source(columns []column) (src string, named map[string]any)
 	}
 	where := slices.Clone(q.where)
 	path := ""
+	// Only levels without a gap from the first give a path to search below.
 	for level := 1; q.levels[level] != ""; level++ {
 		path += "/" + q.levels[level]
 	}
@@ -125,6 +130,7 @@ func recordValues(field string, e *storage.Entry) []any {
 		return nil
 	case []any:
 		return v
+	// An empty text counts as no value: the columns of audit records are never absent.
 	case string:
 		if v == "" {
 			return nil

@@ -103,6 +103,7 @@ func (t *tally) addTerms(r row, budget *int) error {
 		b := bucket{key: v}
 		switch v := v.(type) {
 		case bool:
+			// The search engine returns booleans as the keys 1 and 0 with the word beside them.
 			b.key, b.text = map[bool]int{true: 1}[v], strconv.FormatBool(v)
 		case time.Time:
 			b.key, b.text = v.UnixMilli(), v.Format(time.RFC3339Nano)
@@ -149,6 +150,8 @@ func (t *tally) bucket(b bucket, budget *int) (*bucket, error) {
 	return &b, nil
 }
 
+// The calendar works in UTC: the time is moved by the offset before, and the beginning of the step
+// moved back after.
 // step is the bucket that a time falls into, in the time zone of the histogram.
 func (t *tally) step(at time.Time) bucket {
 	from, _, _ := query.Calendar(at.Add(t.zone), t.unit)
@@ -168,6 +171,7 @@ func (t *tally) fillGaps(budget *int) error {
 			to = at
 		}
 	}
+	// No rows and at most one bound: there are no two ends to fill between.
 	if from.IsZero() || to.IsZero() {
 		return nil
 	}
@@ -190,6 +194,8 @@ func (f *figure) add(kind string, values []any) {
 			f.distinct[termOf(v)] = true
 			continue
 		}
+		// value_count counts whatever is there; the other figures pass over what is no number or
+		// date.
 		n, isNumber := 0.0, true
 		switch v := v.(type) {
 		case int64, float64:
@@ -211,6 +217,7 @@ func (f *figure) add(kind string, values []any) {
 
 // result is the figure as answers have it.
 func (f *figure) result(kind string) map[string]any {
+	// Without values these are null, while the sum is 0, as in the search engine.
 	var avg, least, most any
 	if f.n > 0 {
 		avg, least, most = f.sum/float64(f.n), f.min, f.max
@@ -248,6 +255,7 @@ func results(tallies []*tally, budget *int) (map[string]any, error) {
 func (t *tally) result(budget *int) (map[string]any, error) {
 	switch t.kind {
 	case "terms", "date_histogram":
+	// Declared buckets are in the answer even if no row fell into them.
 	case "filters", "range":
 		for _, p := range t.parts {
 			if _, err := t.bucket(bucket{key: p.key}, budget); err != nil {
@@ -294,6 +302,7 @@ func (t *tally) answer(budget *int) (map[string]any, error) {
 	case "filters":
 		return map[string]any{"buckets": named}, nil
 	case "terms":
+		// The counts are exact, since they do not come from several shards.
 		return map[string]any{"doc_count_error_upper_bound": 0, "sum_other_doc_count": other, "buckets": list}, nil
 	}
 	return map[string]any{"buckets": list}, nil

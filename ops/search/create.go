@@ -29,6 +29,8 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Whether the query can be parsed is not checked: it is run with other parameters each time,
+	// and an error then reaches the user who runs it.
 	if values["saved:query"] == nil && values["saved:pageProviderName"] == nil {
 		return nil, fault.Invalid.Errorf("query: query or pageProviderName is required").In("query")
 	}
@@ -43,6 +45,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Two searches may have the same title: Create appends the time to a name that is taken.
 	d, err := c.Tx.Create(shelf, typeName, title, values)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,8 @@ func (p executeParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The parameters are texts, which the operation called converts and checks as if a client had
+	// sent them. A saved value that is wrong is an error there and not here.
 	params := map[string]any{}
 	for name, v := range map[string]string{
 		"pageSize":         cmp.Or(p.PageSize, text(d, "pageSize")),
@@ -47,6 +49,7 @@ func (p executeParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) 
 	if v, ok := value(d, "params").(map[string]any); ok {
 		params["namedParameters"] = v
 	}
+	// It is called by name, with the rights of the caller who runs the search and not of its owner.
 	op := "Resource.Query"
 	if provider := text(d, "pageProviderName"); provider != "" {
 		op, params["providerName"] = "Repository.PageProvider", provider

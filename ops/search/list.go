@@ -23,6 +23,8 @@ type listParams struct {
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	// Everyone's saved searches are in personal workspaces, so others see only those that are
+	// shared with them: the query runs as the caller.
 	where, args := "", []any(nil)
 	if p.Provider != "" {
 		where, args = " AND saved:pageProviderName = ?", []any{p.Provider}
@@ -37,6 +39,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	for i, d := range page.Docs {
 		entries[i] = entity(d)
 	}
+	// Without a size there is one page, whose length the server's limit decides.
 	pages := 1
 	if p.PageSize > 0 {
 		pages = (page.Total + p.PageSize - 1) / p.PageSize

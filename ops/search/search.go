@@ -44,12 +44,16 @@ type named struct {
 
 func (n named) find(c *engine.Ctx) (*storage.Doc, error) {
 	d, err := c.Tx.Doc(storage.Ref(n.ID))
+	// The operations must not become a way to read or delete documents of other types under another
+	// name.
 	if err == nil && d.Type().Name != typeName {
 		err = fault.NotFound.Errorf("%s", n.ID)
 	}
 	return d, err
 }
 
+// All members are kept as text, numbers in the form of JSON, because the platform's entity has them
+// as text. A member that is null clears its property; one that is absent leaves it unchanged.
 // props are the properties of a saved search; what the entity does not have stays.
 func props(entity map[string]any) (storage.Props, error) {
 	p := storage.Props{}
@@ -74,6 +78,7 @@ func props(entity map[string]any) (storage.Props, error) {
 			return nil, fault.Invalid.Errorf("%s: must be a string", word).In(word)
 		}
 	}
+	// These are a list and an object, kept as JSON text.
 	for _, word := range []string{"queryParams", "params"} {
 		v, given := entity[word]
 		if !given {

@@ -12,6 +12,7 @@ import (
 	"catena/storage/search"
 )
 
+// It bounds the work of a call that is made with each letter typed.
 // suggested is how many suggestions of a kind there are.
 const suggested = 5
 
@@ -65,6 +66,8 @@ func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) 
 	return engine.NewBlob("suggestions.json", "application/json", raw), nil
 }
 
+// Both queries run as the caller. Hidden documents, versions, proxies and what is in the trash are
+// not what people look for in a search box.
 // documents are those whose title begins with the term, then those that full text finds.
 func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 	const where = " AND ecm:mixinType != 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"
@@ -72,6 +75,8 @@ func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 	pattern := query.Literal(term) + "%"
 	for _, q := range []struct{ src, arg string }{
 		{"SELECT * FROM Document WHERE dc:title ILIKE ?" + where + " ORDER BY dc:title", pattern},
+		// The star has the last word match its beginning, since the user may not have finished
+		// typing it.
 		{"SELECT * FROM Document WHERE ecm:fulltext = ?" + where, term + "*"},
 	} {
 		page, err := search.Query(c.Tx, q.src, search.Options{Args: []any{q.arg}, PageOptions: storage.PageOptions{Limit: suggested, CountLimit: -1}})
@@ -79,6 +84,7 @@ func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 			return nil, err
 		}
 		for _, d := range page.Docs {
+			// A document that both queries find is shown once, as a match of its title.
 			if seen[d.ID()] || len(out) == suggested {
 				continue
 			}

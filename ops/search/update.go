@@ -28,6 +28,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The order does not matter, since no property is a part of another.
 	for xpath, v := range values {
 		if err := d.Set(xpath, v); err != nil {
 			return nil, err

@@ -20,4 +20,5 @@ type waitParams struct {
 	Bulk    bool  `json:"waitForBulkService" default:"false" unused:"true" doc:"Accepted but ignored."`
 }
 
+// The index is written by the transaction of the document, so there is no delay to wait for.
 func (waitParams) run(*engine.Ctx, engine.Void) (bool, error) { return true, nil }
