@@ -19,5 +19,7 @@ type acceptInvitationParams struct {
 }
 
 func (p acceptInvitationParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// The permission is checked again for the user that the invitation holds: the person who
+	// accepts need not be the inviter.
 	return engine.Void{}, credential.AcceptInvitation(c.Tx, p.ID, sendMail)
 }

@@ -27,6 +27,8 @@ func groupDocument(c *engine.Ctx, g *people.Group) map[string]any {
 
 // entryDocument has all members that the platform writes for a document, also those that have no meaning for
 // users.
+// The platform answers with a document model of the directory, which its clients decode like any
+// other document.
 func entryDocument(c *engine.Ctx, schema, id string, values map[string]any) map[string]any {
 	// Members of a document that users do not have are null rather than missing: clients read them without
 	// asking.

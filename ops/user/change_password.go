@@ -21,6 +21,9 @@ type changePasswordParams struct {
 }
 
 func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+	// The old password counts as an attempt to sign in, so guessing it through a stolen session is
+	// slowed down like any guessing. There is no name among the parameters: administrators set the
+	// passwords of others with User.Update.
 	if err := credential.ChangePassword(c.Tx, p.Old, p.New); err != nil {
 		return nil, err
 	}

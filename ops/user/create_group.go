@@ -25,6 +25,8 @@ func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, err
 		return nil, fault.Denied.Errorf("Cannot create artifact")
 	}
 	name := groupName(p.Group)
+	// Without a name the lookup reports a missing group, and SaveGroup refuses the empty name
+	// afterwards.
 	if _, err := people.LookupGroup(c.Tx, name); !fault.Is(err, fault.NotFound) {
 		if err == nil {
 			err = fault.Exists.Errorf("Group already exists")
@@ -35,6 +37,8 @@ func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, err
 }
 
 // writeGroup changes a group as an entity says and saves it.
+// The group is saved before its parents, whose members would otherwise include a group that does
+// not exist yet.
 func writeGroup(c *engine.Ctx, g *people.Group, body map[string]any, fresh bool) (*people.Group, error) {
 	parents, err := setGroup(g, body, fresh)
 	if err != nil {
@@ -43,6 +47,7 @@ func writeGroup(c *engine.Ctx, g *people.Group, body map[string]any, fresh bool)
 	if err := people.SaveGroup(c.Tx, g); err != nil {
 		return nil, err
 	}
+	// An empty list takes the group out of all others; only a missing one leaves them.
 	if parents != nil {
 		if err := (saveGroupParams{Name: g.Name, Parents: parents}).into(c); err != nil {
 			return nil, err

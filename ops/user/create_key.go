@@ -7,6 +7,8 @@ import (
 	"catena/storage/credential"
 )
 
+// createKey can only be called directly: a chain or a script that somebody else wrote must not make
+// itself a credential that outlives the call.
 var createKey = engine.Op{
 	Name:     "Key.Create",
 	Label:    "Create API Key",
@@ -31,6 +33,7 @@ func (p createKeyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 		return nil, err
 	}
 	out := keyObject(k)
+	// Only a hash is stored, so this is the one time that the text of the key exists.
 	out["key"] = text
 	return out, nil
 }

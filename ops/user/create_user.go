@@ -20,6 +20,8 @@ type createUserParams struct {
 }
 
 func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+	// Checked before the lookup, so that other callers do not learn which names are taken. The
+	// message is the platform's.
 	if !manages(c.As) {
 		return nil, fault.Denied.Errorf("Cannot create artifact")
 	}
@@ -31,6 +33,7 @@ func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error
 		return nil, err
 	}
 	u := &people.User{Username: name}
+	// Without a password the user exists but cannot sign in by one.
 	password, err := setUser(u, p.User)
 	if err != nil {
 		return nil, err

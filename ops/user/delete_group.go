@@ -22,5 +22,6 @@ type deleteGroupParams struct {
 }
 
 func (p deleteGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// Both calls share the transaction, so no task is left waiting for a group that is gone.
 	return engine.Void{}, cmp.Or(people.DeleteGroup(c.Tx, p.Name), workflow.EndGroup(c.Tx, p.Name))
 }

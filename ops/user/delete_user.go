@@ -22,5 +22,7 @@ type deleteUserParams struct {
 }
 
 func (p deleteUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// Everything that other packages keep of a user is removed by them, as owners registered with
+	// storage. This operation knows none of them.
 	return engine.Void{}, people.DeleteUser(c.Tx, p.Username)
 }

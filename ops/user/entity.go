@@ -22,6 +22,8 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 		switch name = strings.TrimPrefix(name, "user:"); name {
 		// The name is the identity and cannot be changed; there is one tenant.
 		case "username", "tenantId":
+		// Entities never contain the stored password, so an entity that is sent back as it was read
+		// does not change it.
 		case "password":
 			password, _ = v.(string)
 		case "groups":
@@ -34,6 +36,8 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 			if texts(u)[name] == nil && name != "teamId" {
 				continue
 			}
+			// A field that is known but has a bad value is an error, unlike a field that is not
+			// known.
 			if err := setField(u, name, v); err != nil {
 				return "", err
 			}
@@ -84,6 +88,7 @@ func nameList(v any, field string) ([]string, error) {
 }
 
 // firstText returns the first of values that is a text with something in it.
+// "" means that there is none.
 func firstText(list ...any) string {
 	for _, v := range list {
 		if s, ok := v.(string); ok && s != "" {
@@ -101,6 +106,8 @@ func userName(body map[string]any) string {
 }
 
 // groupName returns the name in the entity of a group.
+// Here the member beside the properties counts first, unlike for users: it is where the platform's
+// entities of groups have the name.
 func groupName(body map[string]any) string {
 	properties, _ := body["properties"].(map[string]any)
 	return firstText(body["groupname"], body["id"], properties["groupname"], properties["group:groupname"])
@@ -116,6 +123,8 @@ func setGroup(g *people.Group, body map[string]any, fresh bool) (parents []strin
 	}
 	// The label stands twice in an entity of the platform, beside the properties and among them, and a client
 	// may change either.
+	// What equals the stored label was most likely sent back unchanged, so the other one is the
+	// change.
 	stored := g.Label
 	if v, ok := body["grouplabel"]; ok {
 		g.Label = text(v)
@@ -130,6 +139,7 @@ func setGroup(g *people.Group, body map[string]any, fresh bool) (parents []strin
 			g.Description = text(v)
 		}
 	}
+	// A list replaces the stored one; null and an empty list remove all members.
 	for name, into := range map[string]*[]string{"memberUsers": &g.Users, "memberGroups": &g.Groups, "parentGroups": &parents} {
 		if v, ok := body[name]; ok {
 			if *into, err = nameList(v, name); err != nil {
@@ -149,6 +159,7 @@ func text(v any) string {
 
 // options are the bounds of a page: 50 entries by default; a negative size, or one above the server's limit,
 // is that limit.
+// 50 is the platform's size of a page of users or groups.
 func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
 	if index < 0 {
 		return storage.PageOptions{}, fault.Invalid.Errorf("currentPageIndex: must be at least 0").In("currentPageIndex")
@@ -165,6 +176,8 @@ func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
 }
 
 // mayEdit refuses those who do not look after users.
+// It gives the platform's message early. Which users and groups a power user may change is for
+// storage/people to decide.
 func mayEdit(c *engine.Ctx) error {
 	if !manages(c.As) {
 		return fault.Denied.Errorf("User is not allowed to edit users")

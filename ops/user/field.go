@@ -30,17 +30,22 @@ func texts(u *people.User) map[string]*string {
 
 // words are what fields with a choice may hold.
 var words = map[string][]string{
+	// "team" is set by the team and not by User.SetAccount. "" is what users have who never had an
+	// account.
 	"accountType":   {"", "free", "lite", "pro", "team"},
 	"billingPeriod": {"", "none", "monthly", "yearly"},
 }
 
 // setField sets a field by its name, which may have the prefix of the directory's schema.
+// Null clears a text field. That the fields of the account are only for administrators and power
+// users is checked when the user is saved.
 func setField(u *people.User, name string, v any) error {
 	name = strings.TrimPrefix(name, "user:")
 	text := ""
 	if v != nil {
 		text = fmt.Sprint(v)
 	}
+	// 0, and with it an empty text, means that the user is in no team.
 	if name == "teamId" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if text != "" && (err != nil || n < 0) {

@@ -19,6 +19,7 @@ type getGroupParams struct {
 	Name string `json:"name" doc:"Name of the group."`
 }
 
+// Every user may read every group: people are chosen by group in many forms.
 func (p getGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, error) {
 	return people.LookupGroup(c.Tx, p.Name)
 }

@@ -6,6 +6,8 @@ import (
 	"catena/storage/people"
 )
 
+// getUser hides other users, as the platform does. User.Read, which the addresses of users run,
+// shows everybody's entity to everybody who is signed in.
 var getUser = engine.Op{
 	Name:     "User.Get",
 	Aliases:  []string{"NuxeoPrincipal.Get"},
@@ -26,6 +28,7 @@ func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if name == "" {
 		name = c.As.Name
 	}
+	// Before the lookup: the answer is the same whether the user exists or not.
 	if name != c.As.Name && !manages(c.As) {
 		return nil, fault.Denied.Errorf("user %s: not visible to '%s'", name, c.As.Name)
 	}

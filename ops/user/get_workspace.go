@@ -19,5 +19,7 @@ var getWorkspace = engine.Op{
 type getWorkspaceParams struct{}
 
 func (getWorkspaceParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	// It is made by the server, since users have no permission to create documents where the
+	// workspaces are.
 	return people.Home(c.Tx, true)
 }

@@ -29,9 +29,13 @@ type inviteParams struct {
 }
 
 func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
+	// NONE, which the platform knows too, is accepted, but the message is sent all the same:
+	// without it, the invited person could not choose a password.
 	if p.Validation != "EMAIL" && p.Validation != "NONE" {
 		return "", fault.Invalid.Errorf("validationMethod %s: must be EMAIL", p.Validation).In("validationMethod")
 	}
+	// The user is not stored yet. The invitation holds it until the invited person chooses a
+	// password.
 	u := &people.User{}
 	u.Username = userName(user)
 	password, err := setUser(u, user)
@@ -52,6 +56,8 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 		return "", fault.Invalid.Errorf("password: must not be set; the invited user chooses it").In("password")
 	}
 	if u.Email != "" {
+		// Checked now, while the inviter can correct it; a bad address would otherwise show only
+		// when the message bounces. A missing one is refused by credential.Invite.
 		if _, err := mail.Address(u.Email); err != nil {
 			return "", err
 		}

@@ -23,6 +23,7 @@ type joinGroupParams struct {
 
 func (p joinGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	u, err := member(c, p.Name, p.Group)
+	// Being in the group already is a success, so a client can repeat the call.
 	if err != nil || slices.Contains(u.Groups, p.Group) {
 		return u, err
 	}
@@ -34,6 +35,8 @@ func (p joinGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error)
 }
 
 // member returns a user, provided that the group exists and the caller looks after users.
+// Storage accepts only groups that exist, but with a fault of kind Denied; here the address names
+// the group, so it is NotFound.
 func member(c *engine.Ctx, name, group string) (*people.User, error) {
 	if err := mayEdit(c); err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"catena/storage/people"
 )
 
+// latest reads the audit log, since users and groups are kept by name and nothing orders them by
+// their creation.
 var latest = engine.Op{
 	Name:     "UserGroup.Latest",
 	Label:    "Latest Users and Groups",
@@ -35,6 +37,8 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 		return nil, err
 	}
 	// The audit log is readable by administrators only, while power users may see this list.
+	// Only names are taken from the records; whether each still exists, and what it looks like now,
+	// is read as the caller.
 	page, err := c.Tx.As(c.Tx.Repo().System()).Entries(storage.EntryFilter{
 		Events: []string{"user_created", "group_created"}, PageOptions: storage.PageOptions{Limit: mostLatest, CountLimit: -1},
 	})
@@ -56,6 +60,8 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 			entries = append(entries, d)
 		}
 	}
+	// There is one page only. It has all members of the platform's paged list, which its clients
+	// read unconditionally.
 	return map[string]any{
 		"entity-type": "documents", "isPaginable": true, "resultsCount": len(entries), "totalSize": len(entries), "pageSize": o.Limit,
 		"currentPageIndex": 0, "numberOfPages": 1, "isNextPageAvailable": false, "isPreviousPageAvailable": false,

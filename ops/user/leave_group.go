@@ -26,6 +26,7 @@ func (p leaveGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error
 	if err != nil {
 		return nil, err
 	}
+	// Not being in the group is a success as well.
 	u.Groups = slices.DeleteFunc(u.Groups, func(name string) bool { return name == p.Group })
 	if err := people.SaveUser(c.Tx, u, ""); err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"catena/storage/people"
 )
 
+// listGroups finds a text anywhere in a name and reads the whole table for it, unlike Group.Search,
+// which has an index for beginnings of names.
 var listGroups = engine.Op{
 	Name:     "Group.List",
 	Label:    "Groups",

@@ -27,6 +27,7 @@ func (p listKeysParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if !c.As.Admin {
 		user = cmp.Or(user, c.As.Name)
 	}
+	// Naming another user is refused there, for everybody but administrators.
 	keys, err := credential.Keys(c.Tx, user)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ func (p listUsersParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	}
 	users := make([]any, len(names))
 	for i, name := range names {
+		// The rows of the table lack the groups, which Lookup adds.
 		if users[i], err = people.Lookup(c.Tx, name); err != nil {
 			return nil, err
 		}

@@ -63,6 +63,7 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*people.User, error) {
 	// There is one tenant without a name, so nobody is in the one asked for.
 	case p.Tenant != "":
 		return nil, nil
+	// A pattern takes precedence over the fields.
 	case len(starts) == 0 || p.Pattern != "":
 		page, err := people.SearchUsers(c.Tx, p.Pattern, first)
 		if err != nil {
@@ -74,6 +75,7 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*people.User, error) {
 	if err != nil {
 		return nil, err
 	}
+	// All given fields must match.
 	page, err := d.Find(record.Query{Starts: starts, PageOptions: first})
 	if err != nil {
 		return nil, err

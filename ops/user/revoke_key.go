@@ -19,5 +19,7 @@ type revokeKeyParams struct {
 }
 
 func (p revokeKeyParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// A key of somebody else is reported as missing: its number, which is easy to guess, says
+	// nothing.
 	return engine.Void{}, credential.RevokeKey(c.Tx, p.ID)
 }

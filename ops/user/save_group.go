@@ -11,6 +11,7 @@ import (
 	"catena/storage/people"
 )
 
+// saveGroup is for administrators only, as in the platform, where it is bound to them by default.
 var saveGroup = engine.Op{
 	Name:     "Group.CreateOrUpdate",
 	Label:    "Create or Update Group",
@@ -70,12 +71,15 @@ func (p saveGroupParams) set(g *people.Group) error {
 			return fault.Invalid.Errorf("properties: groups have no field %q%s", name, fault.Perhaps(name, slices.Values([]string{"grouplabel", "description"}))).In("properties")
 		}
 	}
+	// A parameter of its own takes precedence over the property of the same name. It cannot clear a
+	// field, which only an empty property does.
 	if p.Label != "" {
 		g.Label = p.Label
 	}
 	if p.Description != "" {
 		g.Description = p.Description
 	}
+	// nil, an omitted list, leaves the members; an empty list removes them.
 	if p.Members != nil {
 		g.Users = p.Members
 	}
@@ -87,6 +91,8 @@ func (p saveGroupParams) set(g *people.Group) error {
 
 // into makes the group a member of the groups given and of no others.
 func (p saveGroupParams) into(c *engine.Ctx) error {
+	// Each parent is saved by itself, with its own check: a power user may not put a group into one
+	// that leads to the administrators.
 	now, err := people.GroupsOf(c.Tx, p.Name)
 	if err != nil {
 		return err

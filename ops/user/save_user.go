@@ -7,6 +7,8 @@ import (
 	"catena/storage/people"
 )
 
+// saveUser is for administrators only, as in the platform, where it is bound to them by default.
+// User.Update is the operation for power users.
 var saveUser = engine.Op{
 	Name:     "User.CreateOrUpdate",
 	Aliases:  []string{"Services.CreateUser"},
@@ -51,6 +53,7 @@ func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 			return engine.Void{}, err
 		}
 	}
+	// These take precedence over properties, and an empty text counts as omitted.
 	for into, given := range map[*string]string{&u.Company: p.Company, &u.Email: p.Email, &u.FirstName: p.FirstName, &u.LastName: p.LastName} {
 		if given != "" {
 			*into = given
@@ -59,5 +62,6 @@ func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if p.Groups != nil {
 		u.Groups = p.Groups
 	}
+	// An empty password leaves the old one.
 	return engine.Void{}, people.SaveUser(c.Tx, u, p.Password)
 }

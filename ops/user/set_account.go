@@ -29,9 +29,11 @@ func (p setAccountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
+	// Otherwise the next change of the team would silently undo this one.
 	if u.TeamID != 0 {
 		return nil, fault.Conflict.Errorf("user %s: is in team %d, which manages its members' accounts", p.Username, u.TeamID)
 	}
+	// No password is given to SaveUser below, so it stays.
 	u.AccountType, u.BillingPeriod = p.Type, cmp.Or(p.Period, u.BillingPeriod, "none")
 	switch {
 	case p.Type != "free":

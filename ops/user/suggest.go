@@ -46,6 +46,8 @@ const tooMany = "Too many results: type more of the name."
 
 func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	items, err := p.items(c)
+	// As in the platform: the widget shows the entry as a hint, which cannot be chosen because it
+	// has no id. A search that reads too much gives the same hint.
 	if fault.Is(err, fault.Limit) {
 		items, err = []map[string]any{{"displayLabel": tooMany}}, nil
 	}
@@ -77,6 +79,7 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 	if p.SearchType == "USER_TYPE" {
 		return items, nil
 	}
+	// If the users fill the limit exactly, a single group is one too many.
 	groups, more, err := people.SuggestGroups(c.Tx, p.Term, limit-len(items))
 	if err != nil {
 		return nil, err
@@ -85,6 +88,8 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 		return nil, fault.Limit.New(tooMany)
 	}
 	for _, g := range groups {
+		// The list ends at the first hidden group, and groups behind it are missing too. The
+		// platform does the same.
 		if p.HidePower && g.Name == storage.PowerUsers || p.HideAdmins && g.Name == "administrators" {
 			break
 		}
@@ -95,6 +100,7 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 
 // users finds users by the words of the term or, if nobody has both, by the whole of it.
 func (p suggestParams) users(c *engine.Ctx, limit int) (users []*people.User, err error) {
+	// nil is no restriction, while an empty list, of a group without members, finds nobody.
 	var among []string
 	if p.Restriction != "" {
 		if among, err = people.UsersWithin(c.Tx, p.Restriction, p.SubGroups); err != nil {
@@ -102,6 +108,7 @@ func (p suggestParams) users(c *engine.Ctx, limit int) (users []*people.User, er
 		}
 	}
 	term := strings.TrimSpace(p.Term)
+	// Cut once, like the platform: with three words, the second name must begin with the last two.
 	first, second, two := strings.Cut(term, " ")
 	users, more, err := people.SuggestUsers(c.Tx, []string{first, second}, among, limit)
 	if err == nil && two && len(users) == 0 {

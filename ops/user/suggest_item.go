@@ -13,6 +13,8 @@ func (p suggestParams) userItem(u *people.User) map[string]any {
 	item["username"], item["firstName"], item["lastName"] = u.Username, u.FirstName, u.LastName
 	item["email"], item["company"], item["groups"] = u.Email, u.Company, engine.List(u.Groups)
 	var parts []string
+	// The names of the fields come from the request. Only texts of the item can be shown, so
+	// nothing that the item lacks leaks through a label.
 	add := func(hidden bool, field, usual string) {
 		if field == "" {
 			field = usual
@@ -26,6 +28,7 @@ func (p suggestParams) userItem(u *people.User) map[string]any {
 	if len(parts) == 0 {
 		parts = append(parts, u.Username)
 	}
+	// The address is added only on request, so labels do not publish it by default.
 	if p.Email || p.ThirdField != "" {
 		add(p.HideThird, p.ThirdField, "email")
 	}

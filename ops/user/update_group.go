@@ -28,6 +28,8 @@ func (p updateGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, err
 	if err != nil {
 		return nil, err
 	}
+	// Names are identities: access control lists and memberships refer to them. The platform
+	// ignores another name silently.
 	if name := groupName(p.Group); name != "" && name != p.Name {
 		return nil, fault.Invalid.Errorf("group %s: cannot be renamed to %s", p.Name, name).In("groupname")
 	}

@@ -21,6 +21,8 @@ type updateUserParams struct {
 }
 
 func (p updateUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+	// Users may not change their own entity here, although storage would let them, except for
+	// groups and account.
 	if err := mayEdit(c); err != nil {
 		return nil, err
 	}
