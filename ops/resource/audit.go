@@ -10,6 +10,8 @@ import (
 // auditPage is the size of a page of records unless another one is asked for.
 const auditPage = 50
 
+// audit serves @audit addresses. Storage checks that the caller may read the document; the records
+// of other documents are out of reach, since the filter always names the input.
 var audit = engine.Op{
 	Name:     "Resource.Audit",
 	Label:    "Audit by Page",
@@ -36,6 +38,7 @@ func (p auditParams) run(c *engine.Ctx, d *storage.Doc) (*storage.EntryPage, err
 	if p.PageSize == 0 {
 		p.PageSize = auditPage
 	}
+	// As everywhere in the platform, a field without an order sorts descending.
 	if len(p.SortBy) == 0 {
 		p.SortBy = []string{"eventDate"}
 	}
@@ -47,6 +50,8 @@ func (p auditParams) run(c *engine.Ctx, d *storage.Doc) (*storage.EntryPage, err
 		DocID: d.ID(), Events: p.Events, Categories: p.Categories, Users: p.Users,
 		From: p.From, To: p.To, Ascending: !o.Sort[0].Desc, PageOptions: o.PageOptions,
 	}
+	// The first field decides: no two records have the same position in the log, so further fields
+	// could not change the order.
 	if moments[o.Sort[0].Field] {
 		return c.Tx.Entries(f)
 	}

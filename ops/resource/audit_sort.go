@@ -12,6 +12,7 @@ import (
 )
 
 // moments are the fields that records are kept in the order of.
+// Records are appended, so the order by any of these is the order of the log.
 var moments = map[string]bool{"date": true, "eventDate": true, "id": true, "logDate": true}
 
 // texts are the other fields that records can be sorted by.
@@ -27,6 +28,7 @@ var texts = map[string]func(e *storage.Entry) string{
 }
 
 // maxSorted bounds the records that are read to be sorted.
+// Sorting needs all of them in memory, for each page again: nothing is kept between two calls.
 const maxSorted = maxPage
 
 // sorted returns a page of the records in an order they are not kept in, which is found by
@@ -43,6 +45,7 @@ func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storag
 	if err != nil {
 		return nil, err
 	}
+	// A part of the records, sorted, would look like a complete answer.
 	if all.HasNext {
 		return nil, fault.Limit.Errorf("sortBy: more than %d records; sort by eventDate, or request fewer events", maxSorted).In("sortBy")
 	}
@@ -51,6 +54,7 @@ func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storag
 	from := min(want.Offset, total)
 	to := min(from+want.Limit, total)
 	page := all.Page
+	// There is no cursor: it would lead on in the order of the log.
 	page.Offset, page.Limit, page.Total, page.More, page.HasNext, page.Next = want.Offset, want.Limit, total, false, to < total, ""
 	return &storage.EntryPage{Entries: all.Entries[from:to], Page: page}, nil
 }
@@ -61,6 +65,8 @@ func inOrder(a, b *storage.Entry, by []storage.SortKey) int {
 		if text := texts[k.Field]; text != nil {
 			n = strings.Compare(text(a), text(b))
 		} else {
+			// Several records may have the same time; their numbers keep the order of two pages
+			// consistent.
 			n = cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.ID, b.ID))
 		}
 		if k.Desc {

@@ -20,6 +20,7 @@ var auditTable = engine.Op{
 	Run:      engine.On(auditParams.table),
 }
 
+// The names and the order are those of the JSON form; programs read the table by its first line.
 var auditColumns = []string{
 	"id", "eventId", "category", "eventDate", "logDate", "principalName", "docUUID", "docType", "docPath", "docLifeCycle", "repositoryId", "comment",
 }
@@ -30,6 +31,8 @@ func (p auditParams) table(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error)
 		return nil, err
 	}
 	var b bytes.Buffer
+	// Comments and paths are chosen by users. Without the apostrophe, a spreadsheet would run what
+	// one of them has written as a formula.
 	w := sheet.NewWriter(&b, true)
 	if err := w.Write(auditColumns); err != nil {
 		return nil, err

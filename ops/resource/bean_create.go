@@ -5,6 +5,8 @@ import (
 	"catena/storage"
 )
 
+// beanCreate differs from the platform, which requires parentPath and name, ignores both, and
+// leaves the document without a parent, so that it works for administrators only.
 var beanCreate = engine.Op{
 	Name:     "Business.BusinessCreateOperation",
 	Label:    "BusinessCreateOperation",

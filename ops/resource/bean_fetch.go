@@ -6,6 +6,8 @@ import (
 	"catena/storage/fault"
 )
 
+// beanFetch takes nothing from the object but its adapter and its id; whatever fields it holds are
+// replaced by the stored ones.
 var beanFetch = engine.Op{
 	Name:     "Business.BusinessFetchOperation",
 	Label:    "BusinessFetchOperation",

@@ -20,5 +20,7 @@ func (beanUpdateParams) run(c *engine.Ctx, bean map[string]any) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
+	// The platform returns the object as it was sent. Here the answer holds what is stored, with
+	// defaults and converted values.
 	return businessWriteParams{Adapter: adapter, Object: bean}.run(c, d)
 }

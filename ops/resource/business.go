@@ -29,6 +29,8 @@ var adapters = map[string]map[string]string{
 }
 
 // fieldsOf returns the fields of an adapter for a document: name and xpath.
+// Fields of an adapter that the document's type does not have are left out, so one adapter fits
+// several types.
 func fieldsOf(adapter string, d *storage.Doc) (map[string]string, error) {
 	if fields, ok := adapters[adapter]; ok {
 		have := make(map[string]string, len(fields))
@@ -58,6 +60,7 @@ func object(adapter string, d *storage.Doc) (map[string]any, error) {
 		return nil, err
 	}
 	value := map[string]any{"id": d.ID(), "type": d.Type().Name, "title": d.Title()}
+	// Set after the common members, so that a field of the adapter takes precedence over them.
 	for name, xpath := range fields {
 		if value[name], err = d.Get(xpath); err != nil {
 			return nil, err
@@ -67,6 +70,8 @@ func object(adapter string, d *storage.Doc) (map[string]any, error) {
 }
 
 // fields returns the fields of a business object in a request.
+// The object must say the adapter that the address names: otherwise its fields would be read as
+// those of another view.
 func fields(adapter string, body map[string]any) (map[string]any, error) {
 	if kind, _ := body["entity-type"].(string); kind != adapter {
 		return nil, fault.Invalid.Errorf("entity-type: must be %s, not %q", adapter, kind).In("entity-type")
@@ -91,6 +96,8 @@ func setFields(c *engine.Ctx, adapter string, d *storage.Doc, value map[string]a
 		switch {
 		case ok:
 			given[xpath] = value[name]
+		// Every object shows a title, so one that is sent back unchanged has it even if the adapter
+		// does not.
 		case name == "title":
 			given["dc:title"] = value[name]
 		case name != "id" && name != "type":

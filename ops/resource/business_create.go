@@ -39,6 +39,7 @@ func (p businessCreateParams) run(c *engine.Ctx, folder *storage.Doc) (map[strin
 	if err := setFields(c, p.Adapter, d, value); err != nil {
 		return nil, err
 	}
+	// A slash separates the names of a path. Add checks the permission AddChildren.
 	if err := c.Tx.Add(folder, d, strings.ReplaceAll(p.Name, "/", "-"), storage.SaveOptions{}); err != nil {
 		return nil, err
 	}

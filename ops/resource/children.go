@@ -7,8 +7,10 @@ import (
 )
 
 // childrenPage is the size of a page of children unless another one is asked for.
+// 50 is what the platform's provider of children declares.
 const childrenPage = 50
 
+// The query is that of the platform's provider CURRENT_DOC_CHILDREN.
 const childrenQuery = "SELECT * FROM Document WHERE ecm:parentId = :parent AND ecm:mixinType != 'HiddenInNavigation'" +
 	" AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title"
 
@@ -40,12 +42,16 @@ func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error
 		return nil, err
 	}
 	o.Named = map[string]any{"parent": d.ID()}
+	// Counting stops after one page, since a folder may hold millions of documents and every page
+	// would count them again.
 	o.CountLimit = o.Limit
 	page, err := search.Query(c.Tx, childrenQuery, o)
 	if err != nil {
 		return nil, err
 	}
 	page.Provider = "CURRENT_DOC_CHILDREN"
+	// The total is a lower bound then, and whether another page exists is guessed from this one
+	// being full.
 	if page.More || page.Total > o.Limit {
 		page.Total, page.More = o.Limit, true
 		page.HasNext = len(page.Docs) == o.Limit

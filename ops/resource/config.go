@@ -11,6 +11,8 @@ import (
 )
 
 // typeEntity describes a document type.
+// The entities of this file have the members of the platform's configuration addresses, which its
+// client reads to find out about types.
 func typeEntity(t *schema.Type) map[string]any {
 	return map[string]any{
 		"entity-type": "docType",
@@ -22,6 +24,7 @@ func typeEntity(t *schema.Type) map[string]any {
 }
 
 // schemaEntity describes a schema, with the constraints of its fields if asked to.
+// The platform writes the prefix under both names.
 func schemaEntity(s *schema.Schema, constraints bool) map[string]any {
 	return map[string]any{
 		"entity-type": "schema",
@@ -58,6 +61,7 @@ func fieldTypes(all []*schema.Field, constraints bool) map[string]any {
 }
 
 // fieldType is the name of a field's type; a complex one lists its parts beside it.
+// Clients tell a simple field from a complex one by whether its type is a text or an object.
 func fieldType(f *schema.Field, constraints bool) any {
 	if f.Kind != schema.Complex && !constraints {
 		return f.TypeName()
@@ -72,6 +76,7 @@ func fieldType(f *schema.Field, constraints bool) any {
 	return out
 }
 
+// Sorted by name, so that equal declarations give equal answers.
 func constraintList(f *schema.Field) []any {
 	described := f.Describe()
 	list := make([]any, 0, len(described))
@@ -89,6 +94,7 @@ func constraintList(f *schema.Field) []any {
 func resolverList(resolver string) []any {
 	name, parameters := "", map[string]any{}
 	if directory, ok := strings.CutPrefix(resolver, "directory:"); ok {
+		// The names of resolvers and of their parameters are the platform's.
 		name, parameters["directory"] = "directoryResolver", directory
 	}
 	switch resolver {

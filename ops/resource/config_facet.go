@@ -5,6 +5,8 @@ import (
 	"catena/storage/fault"
 )
 
+// Declarations of types are not secret: every user may read them, since forms and imports need
+// them.
 var configFacet = engine.Op{
 	Name:     "Config.Facet",
 	Label:    "Facet",

@@ -6,6 +6,8 @@ import (
 	"catena/engine"
 )
 
+// configTypes is what clients read once at their start. Types name their schemas instead of
+// repeating them, unlike Config.Type.
 var configTypes = engine.Op{
 	Name:     "Config.Types",
 	Label:    "Document Types",

@@ -29,6 +29,7 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	}
 	typeName, _ := p.Document["type"].(string)
 	name, _ := p.Document["name"].(string)
+	// A slash separates the names of a path, so a name cannot hold one.
 	name = strings.ReplaceAll(strings.TrimSpace(name), "/", "-")
 	switch {
 	case strings.TrimSpace(typeName) == "":
@@ -47,6 +48,8 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
+	// Permissions, the types that the folder allows, and constraints of properties are checked
+	// here, in storage.
 	if err := c.Tx.Add(folder, d, name, o); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"catena/storage"
 )
 
+// downloaded is for the server only: callers could otherwise fill the audit log with downloads that
+// never happened.
 var downloaded = engine.Op{
 	Name:     "Resource.Downloaded",
 	Label:    "Downloaded",
@@ -27,6 +29,7 @@ func (p downloadedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 		p.Xpath = unnamed(d, p.Xpath)
 	}
 	extended := map[string]any{"blobXPath": p.Xpath, "blobFilename": p.Name, "downloadReason": p.Reason}
+	// Kept apart from the reason, since a client may say what it likes.
 	if p.Client != "" {
 		extended["clientReason"] = p.Client
 	}

@@ -29,5 +29,6 @@ func (p emptyParams) in(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error
 	if p.Type == "" {
 		return nil, fault.Invalid.Errorf("Missing type parameter").In("type")
 	}
+	// A nil folder is allowed: the document has no place then.
 	return storage.NewDocIn(c.Tx, folder, p.Type, p.Name)
 }

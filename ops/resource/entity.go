@@ -36,17 +36,21 @@ func (e entity) set(body map[string]any) error {
 // setAll sets properties in the order of their xpaths, with files in place of their
 // descriptions. Those of schemas that the document does not have are left out.
 func (e entity) setAll(given map[string]any) error {
+	// Room on the stack for the properties of most requests, which saves an allocation for each.
 	var room [32]string
 	xpaths := slices.AppendSeq(room[:0], maps.Keys(given))
 	slices.Sort(xpaths)
 	for _, xpath := range xpaths {
 		field, err := e.d.FieldAt(xpath)
+		// A client may send one entity to documents of several types. Within a schema that the
+		// document has, an unknown field is an error.
 		if err != nil && e.foreign(xpath) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
+		// A property that stays is not set at all, so it does not count as changed.
 		value, stays, err := e.resolve(field, given[xpath], xpath)
 		if err == nil && !stays {
 			err = e.d.Set(xpath, value)
@@ -59,6 +63,7 @@ func (e entity) setAll(given map[string]any) error {
 }
 
 // foreign reports whether an xpath is of a schema that the document does not have.
+// An xpath that cannot be parsed is never foreign, so the error of FieldAt about it is reported.
 func (e entity) foreign(xpath string) bool {
 	path, err := schema.ParsePath(xpath)
 	return err == nil && path.Prefix() != "" && !slices.ContainsFunc(e.d.Schemas(), func(s *schema.Schema) bool {

@@ -11,6 +11,8 @@ import (
 
 // file finds the content a description names: an uploaded file, an address of this server's,
 // or text.
+// Clients send back a file as they have read it, with an address in "data". That must neither lose
+// the content nor store the address as the content.
 func (e entity) file(v map[string]any) (out any, stays bool, err error) {
 	if upload.BatchIn(v) != "" {
 		out, err = e.uploaded(v)
@@ -24,6 +26,8 @@ func (e entity) file(v map[string]any) (out any, stays bool, err error) {
 			}
 		}
 	}
+	// An address of another server is never fetched, and the file stays as it was: a request could
+	// otherwise make this server read from its own network.
 	if text, ok := v["data"].(string); ok && !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
 		return v, false, nil
 	}
@@ -32,6 +36,7 @@ func (e entity) file(v map[string]any) (out any, stays bool, err error) {
 
 // uploaded returns an uploaded file, or nothing if there is none.
 func (e entity) uploaded(v map[string]any) (any, error) {
+	// A nil *storage.Blob in an interface would not be nil, hence the two returns.
 	b, err := e.c.Uploaded(v)
 	if b == nil {
 		return nil, err
@@ -44,6 +49,8 @@ type blobAddress struct{ repository, id, file string }
 
 // address reads {base}/nxfile/{repository}/{id}/{xpath}/{file name}.
 func (e entity) address(text string) (at blobAddress, ok bool) {
+	// Without a base, every text has the prefix: calls that did not come over HTTP do not know the
+	// server's address.
 	if rest, own := strings.CutPrefix(text, e.base); own {
 		text = rest
 	} else {
@@ -53,6 +60,7 @@ func (e entity) address(text string) (at blobAddress, ok bool) {
 	if err != nil {
 		return at, false
 	}
+	// Cut while still escaped: a slash in a file's name must not count as a separator.
 	_, after, ok := strings.Cut(u.EscapedPath(), "/nxfile/")
 	if !ok {
 		return at, false
@@ -70,6 +78,7 @@ func (e entity) address(text string) (at blobAddress, ok bool) {
 }
 
 func (e entity) stored(at blobAddress) (b *storage.Blob, err error) {
+	// The content of another repository is read in a transaction of its own, as the same caller.
 	if other := e.c.Tx.Repo().Sibling(at.repository); other != nil && other != e.c.Tx.Repo() {
 		err := other.View(e.c, e.c.As, func(tx *storage.Tx) (err error) {
 			b, err = e.read(tx, at)
@@ -82,6 +91,9 @@ func (e entity) stored(at blobAddress) (b *storage.Blob, err error) {
 
 func (e entity) read(tx *storage.Tx, at blobAddress) (*storage.Blob, error) {
 	d := e.d
+	// The document itself may be unsaved or changed in memory; its own files are taken as they are
+	// there. Others are read with the permissions of the caller, so an address cannot be used to
+	// copy a file that the caller may not see.
 	if at.id != d.ID() {
 		var err error
 		if d, err = tx.Doc(storage.Ref(at.id)); err != nil {

@@ -9,6 +9,8 @@ import (
 
 // resolve puts files in place of their descriptions within a value. A description that
 // names no content stays what it was before.
+// Values of the wrong shape pass unchanged: Set checks shapes, with a message that names the
+// property.
 func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays bool, err error) {
 	switch v := value.(type) {
 	case []any:
@@ -30,6 +32,7 @@ func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays b
 		if f.Kind == schema.Blob {
 			return e.file(v)
 		}
+		// A client may upload a long text instead of sending it within the entity.
 		if f.Kind == schema.String && upload.BatchIn(v) != "" {
 			out, err = e.uploaded(v)
 			return out, false, err
@@ -46,6 +49,7 @@ func (e entity) complex(f *schema.Field, v map[string]any, at string) (any, erro
 	parts := make(map[string]any, len(v))
 	for name, part := range v {
 		sub := f.Sub(name)
+		// An unknown member is left for Set to report.
 		if sub == nil {
 			parts[name] = part
 			continue
@@ -65,6 +69,8 @@ func (e entity) part(f *schema.Field, value any, at string) (any, error) {
 	if err != nil || !stays {
 		return out, err
 	}
+	// The position counts, not the name: in a list that was reordered, a description without
+	// content takes the file that was at its place.
 	if b, err := e.d.Blob(at); err == nil && b != nil {
 		return b, nil
 	}

@@ -33,6 +33,8 @@ func (p fileAtParams) run(_ *engine.Ctx, d *storage.Doc) (*storage.Blob, error) 
 
 // unnamed returns the xpath of a download address without the name that may follow it, which may have
 // slashes of its own. A name cannot be told from the last parts of an xpath but by what the document holds.
+// It tries the longest xpath first. A name without a colon stands alone and means the main file; a
+// text with one that leads to no file gives an xpath whose error the caller then reports.
 func unnamed(d *storage.Doc, text string) string {
 	for xpath, more := text, true; more; xpath, more = above(xpath) {
 		if f, err := d.FieldAt(xpath); err == nil && f.Kind == schema.Blob && !f.List {
@@ -62,6 +64,7 @@ func above(xpath string) (string, bool) {
 const mainFile = "blobholder:0"
 
 // file returns the file at an xpath, which must be there.
+// At an address, a bad xpath is a page that does not exist (404) rather than a bad parameter.
 func file(d *storage.Doc, xpath string) (*storage.Blob, error) {
 	b, err := d.BlobAt(xpath)
 	if fault.Is(err, fault.Invalid) || err == nil && b == nil {

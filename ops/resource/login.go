@@ -19,6 +19,8 @@ type loginParams struct{}
 
 func (loginParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	groups := c.As.Groups
+	// The entity shows only the groups that directly contain the user. The principal also has those
+	// above them. The server itself, and a user deleted meanwhile, keep the principal's.
 	if u, err := people.Lookup(c.Tx, c.As.Name); err == nil {
 		groups = u.Groups
 	}

@@ -18,5 +18,6 @@ var me = engine.Op{
 type meParams struct{}
 
 func (meParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+	// The server itself is not stored as a user: for it the answer is NotFound.
 	return people.Lookup(c.Tx, c.As.Name)
 }

@@ -9,6 +9,7 @@ import (
 )
 
 // maxPage is the largest page.
+// It is the platform's limit, and the default of limit-page.
 const maxPage = 1000
 
 // paging is what a list's parameters ask for.

@@ -6,6 +6,8 @@ import (
 	"catena/storage/search"
 )
 
+// query filters by the permissions of the caller in storage, so any query may be sent: it finds
+// what the caller may read and nothing else.
 var query = engine.Op{
 	Name:     "Resource.Query",
 	Label:    "Query by Page",
@@ -36,6 +38,8 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Counting is bounded (see countLimit). Deep pages should use the cursor, since an offset reads
+	// everything before it.
 	o.CountLimit, o.After = p.Count, p.After
 	o.Args = make([]any, len(p.Args))
 	for i, v := range p.Args {
@@ -53,6 +57,8 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 }
 
 // marker replaces the words that stand for the caller and the repository.
+// Only whole values are replaced, as in the platform. Parameters are bound and never become part of
+// the query's text.
 func marker(c *engine.Ctx, v any) any {
 	switch v {
 	case "$currentUser":

@@ -17,5 +17,6 @@ var remove = engine.Op{
 type removeParams struct{}
 
 func (removeParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	// Storage checks the permission. Moving to the trash is another operation.
 	return nil, c.Tx.Delete(d)
 }

@@ -19,6 +19,8 @@ type removeFileParams struct {
 }
 
 func (p removeFileParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	// Removing a property that holds no file would succeed silently; an address without a file is
+	// missing instead.
 	if _, err := file(d, p.Xpath); err != nil {
 		return nil, err
 	}

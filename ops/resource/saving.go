@@ -21,6 +21,7 @@ func (s saving) options() (o storage.SaveOptions, err error) {
 // answer is the version that was asked for, or the document.
 func (s saving) answer(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	how, err := storage.ParseVersioning(s.Versioning)
+	// A type without versions ignores the request for one, and the document itself is the answer.
 	if err != nil || how != storage.MinorVersion && how != storage.MajorVersion || !d.IsVersionable() {
 		return d, err
 	}

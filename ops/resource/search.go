@@ -7,6 +7,7 @@ import (
 	"catena/storage/search"
 )
 
+// The words are a bound parameter, so nothing in them can extend the query.
 const fullTextQuery = "SELECT * FROM Document WHERE ecm:fulltext = :text AND ecm:path STARTSWITH :path" +
 	" AND ecm:isVersion = 0 AND ecm:isTrashed = 0"
 
@@ -33,6 +34,7 @@ type searchParams struct {
 }
 
 func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
+	// orderBy, a parameter of @search, sorts ascending, unlike a sortBy without an order.
 	if p.OrderBy != "" && len(p.SortBy) == 0 {
 		p.SortBy, p.SortOrder = []string{p.OrderBy}, []string{"asc"}
 	}
@@ -45,6 +47,7 @@ func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) 
 	case p.Query == "":
 		p.Query, o.Named = fullTextQuery, map[string]any{"text": p.FullText, "path": d.Path()}
 	}
+	// A query of the caller's is not limited to what is below the document.
 	page, err := search.Query(c.Tx, p.Query, o)
 	if err == nil {
 		page.Highlight = p.Highlight

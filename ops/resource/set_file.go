@@ -23,5 +23,6 @@ func (p setFileParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	if err := d.AttachBlob(p.Xpath, p.File); err != nil {
 		return nil, err
 	}
+	// The permission to write is checked when the document is saved.
 	return c.Tx.Save(d, storage.SaveOptions{})
 }

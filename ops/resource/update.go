@@ -28,6 +28,8 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err := (entity{c: c, d: d, base: p.Base}).set(p.Document); err != nil {
 		return nil, err
 	}
+	// The parameter takes precedence over the member of the body. Without either, the last writer
+	// wins.
 	if p.ChangeToken == "" {
 		p.ChangeToken, _ = p.Document["changeToken"].(string)
 	}
@@ -35,6 +37,7 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Compared in the transaction that writes, so no change can come in between.
 	o.ChangeToken = p.ChangeToken
 	if d, err = c.Tx.Save(d, o); err != nil {
 		return nil, err

@@ -20,7 +20,11 @@ type actionsParams struct {
 	Lang     string `json:"lang,omitzero" doc:"Language of labels and help, for example fr; English if there is no translation."`
 }
 
+// A document given as input takes precedence over the session. Without either, Actions.GET looks at
+// the context variable itself.
 func (p actionsParams) current(c *engine.Ctx, _ engine.Void) (any, error) {
+	// Unlike the other operations of this package, a call without a session is not an error:
+	// actions exist without a screen.
 	if conversationOf(c) == "" {
 		return p.run(c, nil)
 	}

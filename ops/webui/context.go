@@ -32,6 +32,8 @@ type contextParams struct {
 }
 
 func (p contextParams) open(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// A client may choose the id, which lets it use the same one again after a session has expired.
+	// Ids of different users never meet: rows are kept by user.
 	if p.ID == "" {
 		p.ID = c.NewID()
 	}
@@ -39,13 +41,19 @@ func (p contextParams) open(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if err != nil {
 		return engine.Void{}, err
 	}
+	// The rest of the chain works in the session by this variable. Nothing else connects a call
+	// with it.
 	c.SetVar(conversation, s.ID)
 	return engine.Void{}, nil
 }
 
 func (p contextParams) destroy(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// The parameter defaults to the context variable, as every parameter does, so the current
+	// session is the one that ends if none is named.
 	if p.ID == conversationOf(c) {
 		c.SetVar(conversation, nil)
 	}
+	// A session that does not exist is a success: the platform only logs failures of this
+	// operation.
 	return engine.Void{}, uisession.Drop(c.Tx, p.ID)
 }

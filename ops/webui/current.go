@@ -9,6 +9,8 @@ import (
 	"catena/storage/uisession"
 )
 
+// getCurrent returns nothing, rather than an error, for a document that was deleted or that the
+// caller can no longer read: a session outlives such changes (see current).
 var getCurrent = engine.Op{
 	Name:     "Seam.GetCurrentDocument",
 	Label:    "UI Current Document",
@@ -78,10 +80,13 @@ func (p currentParams) nearest(c *engine.Ctx, in engine.Void, typeName string) (
 	if err != nil || d == nil {
 		return nil, err
 	}
+	// Ancestors that the caller may not read are not among them, so a closed workspace around the
+	// document is not found.
 	line, err := c.Tx.Ancestors(d)
 	if err != nil {
 		return nil, err
 	}
+	// From the document upwards: the nearest one counts, and the document itself may be it.
 	for _, at := range slices.Backward(append(line, d)) {
 		if at.Type().Name == typeName {
 			return at, nil
@@ -95,6 +100,8 @@ func (currentParams) changeable(c *engine.Ctx, _ engine.Void) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
+	// A form without a type holds changes to the current document; one with a type is a document to
+	// be created.
 	if s.Form == nil {
 		return current(c, s)
 	}
@@ -102,6 +109,7 @@ func (currentParams) changeable(c *engine.Ctx, _ engine.Void) (*storage.Doc, err
 	if err != nil || d == nil {
 		return nil, err
 	}
+	// Sorted, since a property may lie within another one, which must be set first.
 	for _, xpath := range slices.Sorted(maps.Keys(s.Form.Properties)) {
 		if err := d.Set(xpath, s.Form.Properties[xpath]); err != nil {
 			return nil, err
@@ -115,6 +123,8 @@ func blank(c *engine.Ctx, s *uisession.Session) (*storage.Doc, error) {
 	if s.Form.Type == "" {
 		return current(c, s)
 	}
+	// Read again for each call: the folder may have been deleted, or closed to the caller, while
+	// the form was open.
 	folder, err := c.Tx.Doc(storage.Ref(s.Form.Parent))
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 )
 
 // downloadVar is the context variable that says that the call ends with a file to be downloaded.
+// The entry point reads it after the call, to answer with the address of the file.
 const downloadVar = "Seam.DownloadFile"
 
 var downloadFile = engine.Op{
@@ -27,6 +28,8 @@ func (downloadParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The session holds on to the content, which may belong to no document and would otherwise be
+	// swept away. The file before is released.
 	if err := s.Hold(c.Tx, b); err != nil {
 		return nil, err
 	}
@@ -44,6 +47,7 @@ var file = engine.Op{
 	Run:      engine.On(namedParams.file),
 }
 
+// Reading does not use the file up: browsers ask for a file again when a download is interrupted.
 func (p namedParams) file(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	s, err := p.find(c)
 	if err != nil {

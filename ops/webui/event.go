@@ -25,6 +25,7 @@ func (p raiseParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 }
 
 // changed are the events by which a user interface shows again what it shows.
+// The names are those that the platform's former user interface listened for.
 var changed = []string{"documentChanged", "documentChildrenChanged"}
 
 var refresh = engine.Op{
@@ -44,6 +45,7 @@ type refreshParams struct {
 }
 
 func (p refreshParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// As in the platform: chains end with a refresh whether or not they were started from a screen.
 	if conversationOf(c) == "" {
 		c.Log.Debug("nothing to refresh", "operation", "WebUI.Refresh")
 		return engine.Void{}, nil

@@ -35,9 +35,13 @@ func (p formParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if d == nil {
 		return engine.Void{}, noCurrent(s)
 	}
+	// Only the type is checked now. Whether the folder accepts it, and whether the caller may
+	// create there, is checked when the form is submitted.
 	if _, err := c.Tx.NewDoc(p.Type); err != nil {
 		return engine.Void{}, err
 	}
+	// It replaces an open form with what was entered in it. The folder is remembered, since the
+	// current document may change while the form is open.
 	s.Form = &uisession.Form{Type: p.Type, Parent: d.ID()}
 	show(c, s, createView)
 	return engine.Void{}, s.Keep(c.Tx)
@@ -71,6 +75,7 @@ var saveDocument = engine.Op{
 
 type submitParams struct{}
 
+// Without a form there is nothing to change; the document is saved all the same.
 func (p submitParams) save(c *engine.Ctx, in engine.Void) (*storage.Doc, error) {
 	s, err := session(c)
 	switch {
@@ -107,6 +112,8 @@ func (submitParams) create(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
 }
 
 // submit has an operation take what was filled in, as part of an entity, and shows the document it gives.
+// It goes through the operation behind the REST address, so that files, constraints and permissions
+// are treated the same way.
 func submit(c *engine.Ctx, s *uisession.Session, op string, in *storage.Doc, entity map[string]any) (*storage.Doc, error) {
 	entity["entity-type"], entity["properties"] = "document", s.Form.Properties
 	out, err := c.Call(op, in, map[string]any{"document": entity})
@@ -118,6 +125,8 @@ func submit(c *engine.Ctx, s *uisession.Session, op string, in *storage.Doc, ent
 		return nil, fault.Internal.Errorf("operation %s: did not return a document", op)
 	}
 	s.Show(d.ID())
+	// Only after the call: if it fails, the transaction and with it the session are as before, and
+	// the user does not lose what was entered.
 	s.Form = nil
 	show(c, s, mainView)
 	return d, s.Keep(c.Tx)

@@ -109,6 +109,8 @@ type listParams struct {
 	Name string `json:"listName,omitzero" doc:"Name of the list: CLIPBOARD, DEFAULT (the worklist), or another one; by default CURRENT_SELECTION."`
 }
 
+// A list that was never filled is empty, whatever its name. Even the worklist needs a session when
+// it is named here.
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
 	l := selection
 	if p.Name != "" {
@@ -146,6 +148,8 @@ func (l listed) fetch(c *engine.Ctx) (storage.Docs, error) {
 }
 
 // adding is what puts documents in a list.
+// The size of a list is bounded in storage (limit-ui-list, 1,000 documents by default). Adding a
+// document twice leaves it where it was.
 func adding(l listed) engine.Func {
 	add := func(c *engine.Ctx, docs ...*storage.Doc) error {
 		if err := l.open(c); err != nil {
@@ -167,6 +171,7 @@ func clearing(l listed) engine.Func {
 		if err := l.open(c); err != nil {
 			return engine.Void{}, err
 		}
+		// Setting no documents removes the list.
 		return engine.Void{}, uisession.Set(c.Tx, l.name)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"catena/storage/uisession"
 )
 
-// Context variables of messages.
+// Context variables of messages. Their names are the platform's, by which its chains pass values.
 const (
 	infoMessage   = "Seam.AddInfoMessage"
 	errorMessage  = "Seam.AddErrorMessage"
@@ -44,6 +44,7 @@ func say(c *engine.Ctx, severity, text string) error {
 }
 
 // filled puts values in place of {0}, {1} and so on.
+// One pass over the text: a value that itself contains {0} stays as it is.
 func filled(text string, values any) string {
 	list, ok := values.([]any)
 	if !ok && values != nil {
@@ -84,11 +85,15 @@ type textParams struct {
 }
 
 func (p textParams) info(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// The platform keeps the message in the variable only. Here it goes to the session too, which
+	// is kept only if the call succeeds.
 	c.SetVar(infoMessage, p.Message)
 	return engine.Void{}, say(c, "INFO", p.Message)
 }
 
 func (p textParams) failure(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// The session is looked up just to refuse the call without one. Nothing is written to it: a
+	// failed call would lose it.
 	_, err := session(c)
 	c.SetVar(errorMessage, p.Message)
 	return engine.Void{}, err

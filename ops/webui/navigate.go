@@ -23,6 +23,7 @@ type navigateParams struct {
 	View string `json:"view,omitzero" doc:"Name of the view to show, which becomes the outcome; view_documents by default."`
 }
 
+// Storage has checked that the caller may read the document, since it came in as the input.
 func (p navigateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	view := cmp.Or(p.View, mainView)
 	return d, change(c, func(s *uisession.Session) {

@@ -27,6 +27,7 @@ type pushParams struct {
 
 func (p pushParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	s, err := session(c)
+	// Ignoring an unknown scope is the platform's behavior.
 	if err != nil || !slices.Contains(uisession.Scopes, uisession.Scope(p.Scope)) {
 		return d, err
 	}
@@ -57,6 +58,8 @@ func (p fetchParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The first name that is found decides, even if its document is gone: a wider scope must not
+	// show another document under the same name.
 	for _, scope := range uisession.Scopes {
 		if id, ok := pushed[scope][p.Name]; ok {
 			return uisession.Readable(c.Tx, id)

@@ -8,6 +8,8 @@ import (
 	"catena/storage/uisession"
 )
 
+// runOperation checks nothing about the operation it runs: the call goes through the engine, which
+// applies the callers of that operation.
 var runOperation = engine.Op{
 	Name:     "WebUI.RunOperationInSeam",
 	Aliases:  []string{"Seam.RunOperation"},
@@ -34,16 +36,22 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	}
 	c.SetVar(conversation, id)
 	sub := c.Sub(p.Isolate)
+	// The prefix is how addresses and menus of the platform write the name of a chain.
 	out, err := sub.Call(strings.TrimPrefix(p.Operation, "Chain."), c.Input, nil)
 	if err != nil {
+		// Read from the variables of the sub-context: isolated ones do not reach c, and the session
+		// is undone with the call.
 		if text, _ := sub.Vars[errorMessage].(string); text != "" {
 			return nil, fault.Wrap(err, "%s", text)
 		}
 		return nil, err
 	}
+	// A session that existed before stays open, and the rest of the chain goes on in it.
 	if !opened {
 		return out, nil
 	}
+	// A variable that was not there is removed again, so that later steps find the context as it
+	// was.
 	if c.SetVar(conversation, before); !had {
 		delete(c.Vars, conversation)
 	}
@@ -51,6 +59,7 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 }
 
 // open returns the id of the session that is to be worked in; opened says that there was none.
+// A session that has expired counts as missing and is opened again under its id.
 func (p runParams) open(c *engine.Ctx) (id string, opened bool, err error) {
 	if p.ID == "" {
 		p.ID, opened = c.NewID(), true

@@ -9,6 +9,8 @@ import (
 	"catena/storage/uisession"
 )
 
+// list and the operations below are for the front end, not for chains: they have no counterpart in
+// the platform, whose user interface ran in the same process.
 var list = engine.Op{
 	Name:     "UISession.List",
 	Label:    "UI Sessions",
@@ -43,6 +45,8 @@ var read = engine.Op{
 	Run:      engine.On(namedParams.read),
 }
 
+// take reads and clears in one transaction, so of two windows that ask at the same time only one
+// shows a message.
 var take = engine.Op{
 	Name:     "UISession.Take",
 	Label:    "Take from UI Session",
@@ -57,6 +61,7 @@ type namedParams struct {
 	ID string `json:"conversationId" doc:"Id of the session."`
 }
 
+// Sessions are looked up among the caller's own: the id of another user's is NotFound.
 func (p namedParams) find(c *engine.Ctx) (*uisession.Session, error) { return uisession.Of(c.Tx, p.ID) }
 
 func (p namedParams) read(c *engine.Ctx, _ engine.Void) (any, error) {
@@ -72,6 +77,7 @@ func (p namedParams) take(c *engine.Ctx, _ engine.Void) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Described before it is cleared: the answer must show what is taken.
 	out, err := state(c, s)
 	if err != nil {
 		return nil, err
@@ -110,6 +116,8 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if tab, ok := p.State["tab"].(string); ok {
 		s.Tab = tab
 	}
+	// Type and parent in the request are ignored: only WebUI.ShowCreateForm decides what is
+	// created, and where. The properties replace those entered before.
 	if form, _ := p.State["form"].(map[string]any); form != nil {
 		if s.Form == nil {
 			s.Form = &uisession.Form{}
@@ -134,6 +142,8 @@ func setList(c *engine.Ctx, name string, refs any) error {
 	if !ok || name == "" {
 		return fault.Invalid.Errorf("lists: must be lists of ids by name").In("lists")
 	}
+	// Documents are read, not just listed by id, so that a list never holds what the caller could
+	// not read when it was set.
 	docs := make([]*storage.Doc, len(given))
 	for i, ref := range given {
 		text, _ := ref.(string)
@@ -145,6 +155,8 @@ func setList(c *engine.Ctx, name string, refs any) error {
 	return uisession.Set(c.Tx, name, docs...)
 }
 
+// The part of a session that is shown in lists. It names no documents, so it needs no check of
+// permissions.
 func head(s *uisession.Session) map[string]any {
 	return map[string]any{
 		"entity-type": "uiSession", "id": s.ID, "created": moment(s.Created), "modified": moment(s.Changed), "expires": moment(s.Expires),
@@ -194,6 +206,8 @@ func state(c *engine.Ctx, s *uisession.Session) (map[string]any, error) {
 	return out, nil
 }
 
+// Permissions are checked on every reading: a document may have been closed to the user since it
+// was pushed.
 func readable(c *engine.Ctx, byName uisession.ByName) (map[string]any, error) {
 	out := map[string]any{}
 	for name, id := range byName {

@@ -67,6 +67,8 @@ const (
 )
 
 // session returns the UI session of the call.
+// Each operation reads it for itself. Within a transaction that costs one row, and no two steps
+// hold different copies.
 func session(c *engine.Ctx) (*uisession.Session, error) {
 	id := conversationOf(c)
 	if id == "" {
@@ -80,6 +82,8 @@ func conversationOf(c *engine.Ctx) string {
 	if id, _ := c.Vars[conversation].(string); id != "" {
 		return id
 	}
+	// A client may send the id as a parameter of the chain instead of in its context, as in the
+	// platform.
 	id, _ := c.ChainParameters()[conversation].(string)
 	return id
 }
@@ -90,6 +94,7 @@ func change(c *engine.Ctx, f func(s *uisession.Session)) error {
 	if err != nil {
 		return err
 	}
+	// A change also extends the life of the session, by limit-ui-session-time from now.
 	f(s)
 	return s.Keep(c.Tx)
 }
