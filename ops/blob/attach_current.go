@@ -37,6 +37,8 @@ func (p attachCurrentParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage
 		}
 		files = files[1:]
 	}
+	// A type without attachments keeps none: the files that are left are dropped, and the result
+	// does not say so.
 	if d.Type().HasSchema("files") {
 		for _, b := range files {
 			if err := d.AttachBlob("files:files", b); err != nil {

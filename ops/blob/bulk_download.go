@@ -21,6 +21,8 @@ type bulkDownloadParams struct {
 
 func (p bulkDownloadParams) run(c *engine.Ctx, docs storage.Docs) (*storage.Blob, error) {
 	var files storage.Blobs
+	// The documents are the input and were read as the caller. The archive bounds how many files it
+	// takes (maxEntries).
 	for _, d := range docs {
 		b, err := d.MainBlob()
 		if err != nil {

@@ -41,6 +41,8 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 		if !ok || first == nil {
 			return nil, fault.Invalid.Errorf("variable %s: does not hold a file", p.Variable).In("blob_to_append")
 		}
+		// A new list, because the input's may belong to a variable of the chain. Despite the
+		// parameter's name the file comes first: the platform has it so.
 		files = append(storage.Blobs{first}, files...)
 	}
 	if len(files) == 0 {

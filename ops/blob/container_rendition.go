@@ -24,6 +24,7 @@ type containerParams struct {
 	Reason string `json:"reason,omitzero" doc:"Reason for the download, for the log."`
 }
 
+// Folders are followed recursively, and the paths in the archive grow with each level.
 // maxLevels bounds the levels of one archive.
 const maxLevels = 20
 
@@ -55,6 +56,8 @@ type packer struct {
 
 // gather adds the files of what a folder or collection holds, and of what is below that.
 func (k *packer) gather(d *storage.Doc, path string, levels int) error {
+	// The first place wins. Collections may contain each other, and without this the walk would go
+	// round until the limit.
 	if k.seen[d.ID()] {
 		return nil
 	}
@@ -98,6 +101,8 @@ func (k *packer) held(d *storage.Doc) (*storage.Page, error) {
 	if !d.IsFolder() {
 		where = "collectionMember:collectionIds/* = ?"
 	}
+	// The query runs as the caller. With the id as the second key the order, and so which documents
+	// a limit cuts off, does not vary between calls.
 	return search.Query(k.c.Tx, "SELECT * FROM Document WHERE "+where+
 		" AND ecm:mixinType <> 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title, ecm:uuid",
 		search.Options{Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: k.limit}})

@@ -18,6 +18,8 @@ var createAtHome = engine.Op{
 type createAtHomeParams struct{}
 
 func (createAtHomeParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
+	// The workspace is the caller's own, so no permission needs to be checked; it is created on
+	// first use.
 	home, err := people.Home(c.Tx, true)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,8 @@ func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*stora
 		return nil, err
 	}
 	defer a.Body.Close()
+	// Unavailable, so that a chain can tell it from a mistake in the address, and a job tries
+	// again.
 	if a.Status != 200 {
 		return nil, fault.Unavailable.Errorf("file: the address responded with status %d", a.Status).WithCode(fault.CodeUnreachable)
 	}
@@ -59,6 +61,7 @@ func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*stora
 	if typ == "" {
 		typ = a.Header.Get("Content-Type")
 	}
+	// The body is streamed into the store; reading it fails once it exceeds what egress accepts.
 	b, err := c.Tx.NewBlob(name, typ, a.Body)
 	if err != nil || p.Encoding == "" {
 		return b, err

@@ -13,6 +13,8 @@ import (
 	"catena/storage/hold"
 )
 
+// The common file systems of Linux agree on it. A longer name would fail in the job, when nobody is
+// there to read why.
 // maxName is the number of bytes that file systems take for a name.
 const maxName = 255
 

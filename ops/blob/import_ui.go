@@ -35,6 +35,8 @@ func (p importListParams) worklist(c *engine.Ctx, b *storage.Blob) (*storage.Doc
 }
 
 func (importListParams) run(c *engine.Ctx, b *storage.Blob, list string) (*storage.Doc, error) {
+	// Both lists are of references, so the document needs a place, and the caller's own workspace
+	// is one that always exists.
 	d, err := createAtHomeParams{}.run(c, b)
 	if err != nil {
 		return nil, err

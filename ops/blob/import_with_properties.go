@@ -43,6 +43,7 @@ func (importMetaParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error
 		props = v
 	case storage.Props:
 		props = v
+	// Clients send variables as text, which is read like a parameter of type properties.
 	case string:
 		plain, err := c.Convert(v, "properties")
 		if err != nil {

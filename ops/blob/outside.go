@@ -24,6 +24,7 @@ type Outside struct {
 	Folder string         // below which files are exported; "": nowhere
 }
 
+// Names and JSON are formats on disk: a job may have been written by the version before this one.
 // Kinds of jobs, and their data.
 const (
 	exportJob = "blob.export"

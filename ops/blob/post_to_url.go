@@ -29,6 +29,8 @@ func (p postToURLParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, err
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fault.Invalid.Errorf("url: must be an http or https address").In("url")
 	}
+	// Which hosts may be reached is checked when the job connects, since names can resolve to
+	// another address by then.
 	if err := hold.Stage(c.Tx, b); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ type removeParams struct {
 }
 
 func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Only the reference is removed. The content stays as long as a version or another document
+	// refers to it.
 	if err := d.RemoveBlob(p.Xpath); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,8 @@ const (
 	memberOf = "collectionMember:collectionIds"
 )
 
+// The check is made here because the lists are written as the system, which storage does not stop
+// (put).
 // open returns the collection a parameter names, which the caller must be allowed to change.
 func open(c *engine.Ctx, ref storage.Ref) (*storage.Doc, error) {
 	d, err := engine.Named(c.Tx.Doc(ref))
@@ -74,6 +76,8 @@ func ids(d *storage.Doc, xpath string) []string {
 	return out
 }
 
+// Callers must have checked the right to change the collection. The document is read again as the
+// system, so that unsaved changes of the caller's copy are not saved along with the list.
 // put stores a list of document ids with the rights of the server and without a trace.
 func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 	system := c.Tx.As(c.Tx.Repo().System())
@@ -93,6 +97,8 @@ func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 	return err
 }
 
+// Both lists are checked and completed separately: one that lacks the entry, for example after an
+// import, is repaired.
 // join makes d a member of a collection.
 func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	if d.HasFacet("NotCollectionMember") || d.IsVersion() {
@@ -121,6 +127,8 @@ func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	})
 }
 
+// The document need not be one that may be in collections: what was put in before must be
+// removable.
 // leave ends the membership of d.
 func leave(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	fresh, err := c.Tx.Reload(collection)
@@ -143,6 +151,7 @@ func without(list []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == id })
 }
 
+// The names of the events are the platform's; listeners may refuse the first.
 // change describes a change before and after it, and returns the document as it is then.
 func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() error) (*storage.Doc, error) {
 	extra := map[string]any{"collection": collection.ID()}

@@ -27,6 +27,8 @@ func (membersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
 	return page(c, "default_content_collection", map[string]any{"queryParams": []string{d.ID()}})
 }
 
+// It is called by name; undeclared parameters of the call, such as pageSize, reach it because the
+// operations are Open.
 // page runs a page provider with parameters of the caller's.
 func page(c *engine.Ctx, provider string, params map[string]any) (*storage.Page, error) {
 	params["providerName"] = provider
@@ -58,6 +60,7 @@ func (p mineParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 	return page(c, "user_collections", beginning(p.Term))
 }
 
+// The wildcards in the term are escaped, so that a term of % does not list every collection.
 // beginning are the parameters of user_collections for the titles that begin with a term.
 func beginning(term string) map[string]any {
 	return map[string]any{"namedParameters": storage.Props{"searchTerm": query.Literal(term) + "%"}}

@@ -28,11 +28,14 @@ func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (bool, error) {
 	}
 	list := ids(collection, members)
 	from, err := position(c, list, p.Member)
+	// A document that is not a member moves nothing: the answer is false, not an error.
 	if err != nil || from < 0 {
 		return false, err
 	}
 	id := list[from]
 	list = slices.Delete(slices.Clone(list), from, from+1)
+	// Positions are those after the member was taken out, so the result is the same from whichever
+	// side it moves.
 	to := 0
 	if p.After != "" {
 		after, err := position(c, list, p.After)

@@ -41,10 +41,13 @@ func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) 
 	}
 	out, exists := make([]suggestion, 0, len(list.Docs)+1), p.Term == ""
 	if !exists {
+		// The prefix is the platform's: its selection widget creates a collection when an id begins
+		// with it.
 		out = append(out, suggestion{ID: "-999999" + p.Term, Label: p.Term})
 	}
 	for _, d := range list.Docs {
 		s := suggestion{Label: d.Title(), Path: d.Path(), Icon: "/icons/" + d.Type().Icon + ".png"}
+		// Without an id the widget shows the entry but does not let it be chosen.
 		if c.Tx.Can(d, "WriteProperties") {
 			s.ID = d.ID()
 		}

@@ -11,9 +11,13 @@ import (
 	"catena/storage/fault"
 )
 
+// Longer values are mistakes, in milliseconds for example. Without newTx the call's own time bounds
+// the run as well.
 // maxTimeout is the longest time an inner run may ask for, in seconds.
 const maxTimeout = 24 * 60 * 60
 
+// The operation is checked for the caller and the entry point by engine.Ctx.Call: running it from
+// here gives no more rights than calling it.
 // inner is one run of another operation within the call.
 type inner struct {
 	id       string
@@ -64,6 +68,8 @@ func (r inner) part(in any, items []any, variable string) engine.Part {
 			if !r.tolerant || fatal(c, err) {
 				return false
 			}
+			// The failure reaches nobody else, so the log is the only place where an operator can
+			// find it.
 			c.Log.LogAttrs(c, slog.LevelWarn, "inner run failed", slog.String("operation", r.id), slog.String("error", err.Error()))
 			return true
 		},
@@ -87,12 +93,15 @@ func (r inner) limit(c *engine.Ctx) time.Duration {
 
 func (r inner) once(c *engine.Ctx, in any) (any, error) {
 	out, err := c.Call(r.id, in, r.params)
+	// The check is a part of the run, so that a result of the wrong type undoes the changes of a
+	// separate transaction, too.
 	if err == nil && r.check != nil && out != nil {
 		err = r.check(out)
 	}
 	return out, err
 }
 
+// If the whole call is at its end, its own error is the one to report.
 // overdue names the limit if the run, and not the whole call, took too long.
 func (r inner) overdue(c *engine.Ctx, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && c.Err() == nil {
@@ -107,6 +116,8 @@ func fatal(c *engine.Ctx, err error) bool {
 	return c.Err() != nil || fault.Is(err, fault.Internal)
 }
 
+// An inner run may have saved a document that a variable still holds in its earlier state; saving
+// that one later would conflict with what the same call has written.
 // refresh reads the documents in variables again, save those with changes not saved yet.
 // One that is gone or hidden now stays as it was.
 func refresh(c *engine.Ctx) {

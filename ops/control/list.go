@@ -8,9 +8,13 @@ import (
 	"catena/storage/fault"
 )
 
+// The list is read before the first run: a run that changes the variable does not change how often
+// the others happen.
 // each runs an operation on the call's input once for every item of the list in a
 // variable; the item is a variable, too.
 func (r inner) each(c *engine.Ctx, list, item string) error {
+	// That name belongs to the engine: a variable of the name would hide the parameters of the
+	// chain.
 	if item == "" || item == "ChainParameters" {
 		return fault.Invalid.Errorf("item %q: not a valid variable name", item).In("item")
 	}
@@ -21,6 +25,7 @@ func (r inner) each(c *engine.Ctx, list, item string) error {
 	if err != nil {
 		return err
 	}
+	// A variable of the same name has its former value afterwards, also after a failure.
 	shadowed, had := c.Vars[item]
 	defer func() {
 		if delete(c.Vars, item); had {
@@ -45,6 +50,8 @@ func (r inner) each(c *engine.Ctx, list, item string) error {
 	return nil
 }
 
+// Lists in variables have many Go types (documents, files, texts), hence the reflection; a text is
+// not a list.
 // itemsIn returns the items of the list that a variable holds. No variable is an empty list.
 func itemsIn(c *engine.Ctx, name string) ([]any, error) {
 	v := c.Vars[name]

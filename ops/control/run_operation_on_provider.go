@@ -7,6 +7,8 @@ import (
 	"catena/storage/search"
 )
 
+// It bounds the ids that are held: at the default page limit of 1,000 documents that is ten
+// million.
 // maxPages bounds the pages of one query.
 const maxPages = 10_000
 
@@ -31,6 +33,9 @@ func (p runOnProviderParams) run(c *engine.Ctx, in any) (any, error) {
 	if !ok || first == nil {
 		return nil, fault.Invalid.Errorf("input: must be a page of query results").In("input")
 	}
+	// The ids of all pages are gathered before the first run, since a run may change what the query
+	// finds and so shift the pages after it. The documents themselves are read page by page, as
+	// they are by then.
 	pages, err := pagesFrom(c, first)
 	if err != nil {
 		return nil, err

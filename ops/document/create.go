@@ -20,6 +20,8 @@ type createParams struct {
 	Properties storage.Props `json:"properties,omitzero" names:"xpath" doc:"Initial properties by xpath."`
 }
 
+// Storage does the rest: it checks the right to create in the folder, makes the name unique, bounds
+// the depth of the tree, fills in defaults and fires the events.
 func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
 	return c.Tx.Create(folder, p.Type, p.Name, p.Properties)
 }

@@ -7,6 +7,7 @@ import (
 	"catena/storage/fault"
 )
 
+// Names with a colon cannot be written in this form, so they are refused instead of being cut.
 // parseEntry reads user:permission:true, where true may be left out.
 func parseEntry(text string) (user, permission string, granted bool, err error) {
 	parts := strings.Split(text, ":")
@@ -21,6 +22,9 @@ func parseEntry(text string) (user, permission string, granted bool, err error) 
 	return "", "", false, fault.Invalid.Errorf("ecm:acl: must be user:permission:true or user:permission:false, not %q", text).In("ecm:acl")
 }
 
+// Entries are found by comparing identifiers as text (storage.ACE.ID), so that of a client needs
+// the same six parts. Begin and end are milliseconds since 1970, empty if the entry has no such
+// bound.
 // canonicalID completes the identifier of an entry, user:permission:granted:creator:begin:end,
 // of which the last parts may be missing.
 func canonicalID(id string) (string, error) {

@@ -29,6 +29,7 @@ type fetchByPropertyParams struct {
 }
 
 func (p fetchByPropertyParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
+	// No values means no documents. Leaving the condition out would return every document instead.
 	if len(p.Values) == 0 {
 		return storage.Docs{}, nil
 	}

@@ -20,5 +20,7 @@ type followTransitionParams struct {
 }
 
 func (p followTransitionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Whether the state has the transition, and whether the caller may follow it, is for storage to
+	// check.
 	return c.Tx.Follow(d, p.Value)
 }

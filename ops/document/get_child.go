@@ -20,5 +20,6 @@ type getChildParams struct {
 }
 
 func (p getChildParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// A child that the caller may not read is an error of the same kind as one that does not exist.
 	return c.Tx.Child(d, p.Name)
 }

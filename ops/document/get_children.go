@@ -6,6 +6,7 @@ import (
 	"catena/storage/fault"
 )
 
+// The bound is for one folder; each input document of a list has it to itself.
 // maxChildren bounds the unpaged list of children; longer ones are read by pages.
 const maxChildren = 100_000
 

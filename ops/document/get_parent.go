@@ -20,6 +20,8 @@ type getParentParams struct {
 }
 
 func (p getParentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// An ancestor that the caller may not read ends the search with an error, even if one above it
+	// could be read.
 	parent, err := c.Tx.Parent(d)
 	for err == nil && parent != nil && given(p.Type) && parent.Type().Name != p.Type {
 		parent, err = c.Tx.Parent(parent)

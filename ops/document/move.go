@@ -20,6 +20,8 @@ type moveParams struct {
 }
 
 func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Storage refuses to move a folder into itself or below itself, which would cut it off from the
+	// root.
 	target, err := engine.Named(c.Tx.DocFrom(d, p.Target))
 	if err != nil {
 		return nil, err

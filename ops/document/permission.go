@@ -19,6 +19,9 @@ const (
 	everything = "Everything"
 )
 
+// The slice may be shared with the document as read, so callers clone it before they change items.
+// The list "inherited" is computed from the folders above; writing it to the document would freeze
+// what they grant now.
 // entriesOf returns the document's own entries in a list, none if there is no such list.
 func entriesOf(c *engine.Ctx, d *storage.Doc, name string) ([]storage.ACE, error) {
 	lists, err := c.Tx.ACLs(d)
@@ -33,6 +36,8 @@ func entriesOf(c *engine.Ctx, d *storage.Doc, name string) ([]storage.ACE, error
 	return nil, nil
 }
 
+// Only the exact entry counts: denying everything to everyone ends inheritance because no entry
+// after it can match.
 // isBlock reports whether an entry ends inheritance.
 func isBlock(a storage.ACE) bool {
 	return !a.Granted && a.User == everyone && a.Permission == everything
@@ -43,6 +48,8 @@ func isBlock(a storage.ACE) bool {
 func withEntry(entries []storage.ACE, a storage.ACE) []storage.ACE {
 	at := len(entries)
 	for i, have := range entries {
+		// The identifier includes the creator and the period, so the same grant by another user, or
+		// until another day, is added.
 		if have.ID() == a.ID() {
 			return entries
 		}
@@ -69,6 +76,7 @@ func blocked(c *engine.Ctx, entries []storage.ACE) []storage.ACE {
 	return append(entries, storage.ACE{User: everyone, Permission: everything, Creator: c.As.Name})
 }
 
+// Zero means open. A period that has ended already is accepted here.
 // checkPeriod refuses a period that ends before it begins.
 func checkPeriod(begin, end time.Time) error {
 	if !begin.IsZero() && !end.IsZero() && end.Before(begin) {
@@ -79,6 +87,7 @@ func checkPeriod(begin, end time.Time) error {
 
 // knownName refuses names that are neither a user nor a group.
 func knownName(c *engine.Ctx, name string) error {
+	// Everyone is neither a user nor a group, but stands for all who can sign in.
 	if name == everyone {
 		return nil
 	}

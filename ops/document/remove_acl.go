@@ -19,6 +19,7 @@ type removeACLParams struct {
 }
 
 func (p removeACLParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// There is nothing to remove, since that list is not stored with the document.
 	if p.ACL == "inherited" {
 		return d, nil
 	}

@@ -27,6 +27,8 @@ func (p removePermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc
 	if p.User == "" && p.ID == "" {
 		return nil, fault.Invalid.Errorf("user: user or id is required").In("user")
 	}
+	// A user is removed with all entries, denials included: what remains then is what the folders
+	// above say.
 	doomed := func(a storage.ACE) bool { return a.User == p.User }
 	if p.User == "" {
 		id, err := canonicalID(p.ID)

@@ -44,6 +44,8 @@ func (p replacePermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Do
 		return nil, err
 	}
 	at := slices.IndexFunc(entries, func(a storage.ACE) bool { return a.ID() == id })
+	// Somebody else may have removed it already. Adding the grant instead would give a permission
+	// that nobody asked to add.
 	if at < 0 {
 		return d, nil
 	}

@@ -16,6 +16,8 @@ var saveDoc = engine.Op{
 
 type saveParams struct{}
 
+// It is the end of a chain that changed properties with save=false: one save, with one version and
+// one event.
 func (saveParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	return c.Tx.Save(d, storage.SaveOptions{})
 }

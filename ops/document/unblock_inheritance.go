@@ -25,5 +25,7 @@ func (p unblockInheritanceParams) run(c *engine.Ctx, d *storage.Doc) (*storage.D
 	if err != nil {
 		return nil, err
 	}
+	// The entries that blocked added for the caller and for administrators cannot be told from
+	// entries that were granted on purpose, so they stay.
 	return c.Tx.SetACL(d, p.ACL, slices.DeleteFunc(slices.Clone(entries), isBlock))
 }

@@ -17,5 +17,6 @@ var unlock = engine.Op{
 type unlockParams struct{}
 
 func (unlockParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Storage checks who may unlock: the owner, and users with the permission Unlock.
 	return c.Tx.Unlock(d)
 }

@@ -17,5 +17,7 @@ var untrash = engine.Op{
 type untrashParams struct{}
 
 func (untrashParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Folders above it that are in the trash come out, too: a document must not lie where nobody
+	// sees it.
 	return c.Tx.SetTrashed(d, false)
 }

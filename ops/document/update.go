@@ -46,6 +46,8 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if !p.Save {
 		return d, nil
 	}
+	// The token is compared by storage, in the transaction of the save. An empty one compares
+	// nothing, so that the last of two writers wins, as in the platform.
 	return c.Tx.Save(d, storage.SaveOptions{ChangeToken: p.ChangeToken})
 }
 
@@ -68,6 +70,7 @@ func (p updateParams) set(d *storage.Doc, xpath string, value any) error {
 	return fault.Invalid.Errorf("propertiesBehaviors: %s: must be replace, append or append_excluding_duplicates, not %q", xpath, behavior).In("propertiesBehaviors")
 }
 
+// The result is a new list: the document compares old and new to find out what has changed.
 // appended returns the list at xpath with the items of value behind it.
 func appended(d *storage.Doc, xpath string, value any, duplicates bool) ([]any, error) {
 	field, err := d.FieldAt(xpath)

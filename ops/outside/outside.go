@@ -17,6 +17,8 @@ type Config struct {
 	Blobs  func(storage.Blob) *storage.Blob // loads a file that a job names; nil: none is sent by jobs
 }
 
+// One is made for the operations and one for the jobs; each keeps tokens of its own, in memory
+// only.
 // caller calls other services.
 type caller struct {
 	Config
@@ -43,5 +45,7 @@ func Ops(client *egress.Client) []engine.Op {
 // Jobs are the handlers of what the operations leave to the outbox of a repository.
 func Jobs(repo *storage.Repo, config Config) outbox.Handlers {
 	c := &caller{Config: config, tokens: map[tokenKey]token{}}
+	// Four at once, so that a service that answers slowly does not hold up the requests to all
+	// others.
 	return outbox.Handlers{sendJob: {Do: c.job(repo), AtOnce: 4}}
 }

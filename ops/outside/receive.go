@@ -40,6 +40,8 @@ type receiveParams struct {
 	Whole      bool   `json:"whole" default:"false" doc:"Whether each message is also returned as a file of type message/rfc822, as message."`
 }
 
+// A reading that is undone by a failure leaves the mark as it was; nothing was changed in the
+// mailbox, so the same messages come again.
 // receive reads what is new, and writes down where reading ended.
 func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
 	u, folder, err := p.address()
@@ -66,6 +68,8 @@ func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
 	}
 	var raw []mailbox.Raw
 	var next mailbox.Mark
+	// The connection is made within the transaction, which may be run again: reading twice is
+	// harmless, as IMAP is used without setting flags.
 	if err := c.Outside(func() (err error) {
 		raw, next, err = k.fetch(c, u, q)
 		return err
@@ -80,6 +84,8 @@ func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
 		}
 		out = append(out, m)
 	}
+	// Nothing new, so nothing is written: polling an empty mailbox must not cause a commit each
+	// time.
 	if found && next == mark {
 		return out, nil
 	}
@@ -89,6 +95,7 @@ func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
 // address reads the address of the mailbox.
 func (p *receiveParams) address() (u *url.URL, folder string, err error) {
 	u, err = url.Parse(p.URL)
+	// A password in the address is refused: addresses are logged and stored, credentials are not.
 	if err != nil || u.Scheme != "imaps" && u.Scheme != "imap" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, "", fault.Invalid.Errorf("url: must be an address such as imaps://imap.example.org/INBOX").In("url")
 	}
@@ -98,6 +105,8 @@ func (p *receiveParams) address() (u *url.URL, folder string, err error) {
 	return u, cmp.Or(strings.Trim(u.Path, "/"), "INBOX"), nil
 }
 
+// It is hashed because the parts may be longer than a key of a table. The credential is a part of
+// it, since different users may see different messages at the same address.
 // key names who reads which mailbox.
 func (p *receiveParams) key(u *url.URL) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{u.Scheme, strings.ToLower(u.Host), u.Path, p.Credential, p.Reader}, "\n")))
@@ -111,6 +120,8 @@ func (k *caller) fetch(ctx context.Context, u *url.URL, q mailbox.Query) ([]mail
 	if port == "" {
 		port = map[bool]string{true: "993", false: "143"}[secure]
 	}
+	// Egress decides whether the host may be reached, and without TLS only where the server is
+	// configured to allow it.
 	conn, err := k.Client.Dial(ctx, u.Hostname(), port, secure)
 	if err != nil {
 		return nil, mailbox.Mark{}, err
@@ -121,6 +132,8 @@ func (k *caller) fetch(ctx context.Context, u *url.URL, q mailbox.Query) ([]mail
 // message is what the operation returns of a message.
 func (p *receiveParams) message(c *engine.Ctx, raw *mailbox.Raw) (map[string]any, error) {
 	out := map[string]any{"number": int64(raw.Number), "arrived": raw.Arrived.UTC(), "size": int64(raw.Size), "subject": raw.Subject, "files": []any{}}
+	// It was too large to be fetched. It is returned all the same, so that the mark moves past it
+	// and it is not tried for ever.
 	if raw.Body == nil {
 		out["problem"] = fault.Limit.Errorf("message: %d bytes, limit %d", raw.Size, mailbox.MaxSize).Error()
 		return out, nil
@@ -142,6 +155,8 @@ func (p *receiveParams) message(c *engine.Ctx, raw *mailbox.Raw) (map[string]any
 		describe(out, m)
 		out["files"] = files
 	}
+	// A message that could not be taken apart is always returned as a file, since nothing else of
+	// it would remain.
 	if !p.Whole && err == nil {
 		return out, nil
 	}
@@ -156,6 +171,7 @@ func describe(out map[string]any, m *mailbox.Message) {
 	} {
 		out[name] = v
 	}
+	// The date is the sender's claim and may be missing.
 	if out["sent"] = m.Sent.UTC(); m.Sent.IsZero() {
 		out["sent"] = out["arrived"].(time.Time)
 	}

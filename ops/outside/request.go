@@ -72,6 +72,7 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 	if p.Timeout < 1 || p.Timeout > maxTimeout || p.Retries < 0 || p.Retries > 5 {
 		return nil, fault.Invalid.Errorf("timeout, retries: out of bounds")
 	}
+	// A dry run must have no effect, and only these two methods promise to have none.
 	if c.DryRun() && p.Method != http.MethodGet && p.Method != http.MethodHead {
 		c.SetVar(answerVariable, map[string]any{"status": int64(0), "dryRun": true})
 		return nil, nil
@@ -85,6 +86,9 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 	}
 	var a *egress.Answer
 	var body []byte
+	// Only text and JSON are read here, since they are bounded. A body that becomes a file is
+	// streamed into the store afterwards, which uses the transaction and so must not happen in
+	// Outside.
 	err = c.Outside(func() (err error) {
 		if a, err = k.try(c, q, p); err != nil {
 			return err
@@ -94,12 +98,16 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 		}
 		return err
 	})
+	// Closing the body also ends the time of the request, so it happens after everything has been
+	// read.
 	if a != nil {
 		defer func() { _ = a.Body.Close() }()
 	}
 	if err != nil {
 		return nil, err
 	}
+	// Set before the status is judged, so that a chain that handles the error can look at it.
+	// Redacted hides a password in the address.
 	c.SetVar(answerVariable, map[string]any{"status": int64(a.Status), "headers": headers(a.Header), "url": a.URL.Redacted()})
 	if a.Status >= http.StatusBadRequest && !p.AnyStatus {
 		return nil, refused(a, body)
@@ -147,6 +155,7 @@ func (p *requestParams) result(c *engine.Ctx, a *egress.Answer, body []byte) (an
 	return nil, nil
 }
 
+// Folders are cut off, since the other service chooses the name.
 // nameOf is the name of the file that an answer is.
 func nameOf(a *egress.Answer) string {
 	if _, params, err := mime.ParseMediaType(a.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
@@ -162,6 +171,7 @@ func nameOf(a *egress.Answer) string {
 func headers(h http.Header) map[string]any {
 	m := make(map[string]any, len(h))
 	for name := range h {
+		// Cookies are secrets of a session with the other service; variables are shown in traces.
 		if name != "Set-Cookie" {
 			m[strings.ToLower(name)] = strings.Join(h[name], ", ")
 		}
@@ -169,6 +179,8 @@ func headers(h http.Header) map[string]any {
 	return m
 }
 
+// Of the address, only the host is named: paths and queries may hold secrets. Of the body, 500
+// bytes at most.
 // refused is the error for an answer that is none of success.
 func refused(a *egress.Answer, body []byte) error {
 	kind := fault.Invalid
@@ -189,6 +201,8 @@ type query struct {
 	used   *used // credential; nil: none
 }
 
+// Setting them could have the other service see another request than the one that egress has
+// checked, or smuggle a second one behind it.
 // own are headers that the connection, or a parameter, is responsible for.
 var own = []string{"Connection", "Content-Length", "Host", "Keep-Alive", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
@@ -262,6 +276,8 @@ func values(m map[string]any) url.Values {
 // repeatable are the methods that have the same effect once and twice.
 var repeatable = []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions}
 
+// Retries are bounded by the parameter and by the time of the call, whichever ends first. Pauses
+// double from half a second.
 // try sends a request until there is an answer that counts.
 func (k *caller) try(ctx context.Context, q *query, p *requestParams) (*egress.Answer, error) {
 	pause, renewed := firstPause, false
@@ -270,6 +286,8 @@ func (k *caller) try(ctx context.Context, q *query, p *requestParams) (*egress.A
 		again := n < p.Retries && ctx.Err() == nil
 		switch {
 		case err != nil:
+			// Without an answer nobody knows whether the request had its effect, so only methods
+			// that may be repeated are.
 			if again = again && fault.Is(err, fault.Unavailable) && slices.Contains(repeatable, q.method); !again {
 				return nil, err
 			}
@@ -277,6 +295,7 @@ func (k *caller) try(ctx context.Context, q *query, p *requestParams) (*egress.A
 			renewed = true // the token was taken back before its time
 			k.forget(q.used)
 			_ = a.Body.Close()
+			// This attempt does not count as one of the retries, and happens once at most.
 			n--
 			continue
 		case again && passes(a.Status):
@@ -296,9 +315,12 @@ func passes(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
+// It signs in each time, as a token may have expired between two attempts.
 // send sends a request once. The time is that until the whole answer was read.
 func (k *caller) send(ctx context.Context, q *query, limit time.Duration) (*egress.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
+	// With a credential, redirections are not followed: they could lead to a host that the
+	// credential is not for.
 	r := egress.Request{Method: q.method, URL: q.url.String(), Header: q.header.Clone(), Stay: q.used != nil}
 	if err := k.signIn(ctx, q.used, r.Header); err != nil {
 		cancel()

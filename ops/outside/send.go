@@ -33,6 +33,7 @@ func (k *caller) sendOp() engine.Op {
 	}
 }
 
+// Its JSON is a format on disk. The secret of a credential is never a part of it, only the name.
 // sending is the data of a job.
 type sending struct {
 	Message message       `json:"message"`
@@ -43,6 +44,8 @@ type sending struct {
 
 // enqueue has a request sent. What is wrong with it is told at once.
 func enqueue(c *engine.Ctx, m *message, b *storage.Blob) error {
+	// GET is the default of the parameter, which this operation shares with Http.Request, and makes
+	// no sense here: nobody sees the answer.
 	if m.Method == "" || m.Method == http.MethodGet {
 		m.Method = http.MethodPost
 	}
@@ -50,6 +53,8 @@ func enqueue(c *engine.Ctx, m *message, b *storage.Blob) error {
 	if err != nil {
 		return err
 	}
+	// Only to report a credential that is missing or not granted while the caller is there; the job
+	// looks it up again.
 	if _, err := use(c.Tx, m.Credential, c.ChainName(), q.url); err != nil {
 		return err
 	}
@@ -83,6 +88,8 @@ func (k *caller) job(repo *storage.Repo) func(context.Context, outbox.Job) error
 		if q.used, err = s.use(ctx, repo, q); err != nil {
 			return err
 		}
+		// The job's id is the same for every attempt, so a service that knows the header carries
+		// the request out once.
 		q.header.Set("Idempotency-Key", j.ID)
 		a, err := k.send(ctx, q, sendTime)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"catena/storage/vault"
 )
 
+// It must not be stored or logged, and is not kept longer than the request.
 // used is a credential with its secret, for one request.
 type used struct {
 	vault.Credential
@@ -33,6 +34,7 @@ func use(tx *storage.Tx, name, chain string, address *url.URL) (*used, error) {
 	return &used{c, tx.Repo().Name(), secret}, nil
 }
 
+// With the revision, a credential that was changed gets a new token at once.
 // tokenKey names the token of one revision of a credential.
 type tokenKey struct {
 	repository, name string
@@ -47,8 +49,11 @@ type token struct {
 
 const (
 	tokenMargin = time.Minute // before its end, a token is not used any longer
-	tokenLife   = 5 * time.Minute
-	maxTokens   = 1000
+	// Of tokens whose service does not say when they end.
+	tokenLife = 5 * time.Minute
+	// Only the tokens of outdated or deleted credentials pile up, so dropping all at this number
+	// costs a few requests, rarely.
+	maxTokens = 1000
 )
 
 func (u *used) key() tokenKey { return tokenKey{u.repository, u.Name, u.Revision} }
@@ -76,6 +81,9 @@ func (k *caller) signIn(ctx context.Context, u *used, h http.Header) error {
 	return nil
 }
 
+// The lock is not held while the token is fetched: two calls may fetch one each, which is harmless,
+// and a slow service does not block the calls to others. Errors never carry what the service wrote,
+// which may repeat the secret.
 // token returns a token for a credential, a kept one as long as it is good.
 func (k *caller) token(ctx context.Context, u *used) (token, error) {
 	k.mu.Lock()

@@ -20,6 +20,7 @@ type addFacetParams struct {
 }
 
 func (p addFacetParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// A facet that the document has already is no error; one that is not declared is.
 	if err := d.AddFacet(p.Facet); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,8 @@ func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	return keep(c, d, p.Save)
 }
 
+// It belongs to the document: callers must not append to it or change items without copying. A list
+// that was never set is nil, without an error.
 // listAt returns the list at an xpath.
 func listAt(d *storage.Doc, xpath string) (*schema.Field, []any, error) {
 	field, err := d.FieldAt(xpath)

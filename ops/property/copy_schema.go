@@ -34,6 +34,7 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	if ref == "" || p.ID != "" && p.Path != "" {
 		return nil, fault.Invalid.Errorf("sourceId, sourcePath: exactly one of them is required")
 	}
+	// It is read as the caller, so nobody can copy what they may not see.
 	from, err := c.Tx.DocFrom(d, ref)
 	if err != nil {
 		return nil, err
@@ -45,6 +46,7 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	if _, err := schemaOf(c, d, p.Schema); err != nil {
 		return nil, err
 	}
+	// All fields are set, also those that are empty in the source, so that the result equals it.
 	for _, f := range s.Fields {
 		v, err := from.Get(f.Key)
 		if err != nil {

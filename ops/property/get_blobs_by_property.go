@@ -33,6 +33,7 @@ func (p getBlobsByPropertyParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Bl
 	if err != nil {
 		return nil, err
 	}
+	// Unlike Document.GetBlobs, an empty list is the result if there are no files.
 	found := storage.Blobs{}
 	items, _ := list.([]any)
 	for _, item := range items {

@@ -43,6 +43,7 @@ func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		return nil, err
 	}
 	items, _ := list.([]any)
+	// A list without the value is set to an equal one, which storage recognises as no change.
 	if err := d.Set(p.Xpath, p.without(items, value)); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type removeFacetParams struct {
 }
 
 func (p removeFacetParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// The properties of its schemas are lost with it unless the type or another facet has them,
+	// too.
 	if err := d.RemoveFacet(p.Facet); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ func (p removeItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	switch {
 	case p.Index == nil:
 		err = d.Set(p.Xpath, nil)
+	// An index beyond the list is refused here: removing nothing would hide a mistake in the
+	// client's counting.
 	case *p.Index < 0 || *p.Index >= len(items):
 		err = fault.Invalid.Errorf("property %s: has no item %d of %d", p.Xpath, *p.Index, len(items)).In("index")
 	default:

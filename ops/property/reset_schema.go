@@ -29,6 +29,7 @@ func (p resetSchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		if err != nil {
 			return nil, err
 		}
+		// A field without a default has nil, which clears it.
 		if err := d.Set(p.Xpath, field.Default); err != nil {
 			return nil, err
 		}

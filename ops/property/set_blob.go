@@ -22,6 +22,8 @@ type setBlobParams struct {
 }
 
 func (p setBlobParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// Nothing is copied: the property refers to the content by its digest, so the same file on many
+	// documents is stored once.
 	if err := d.AttachBlob(p.Xpath, p.File); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ func (p setBlobNameParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		return nil, err
 	}
 	if b != nil {
+		// The type is kept, whatever ending the new name has.
 		if err := d.Set(p.Xpath, b.With(p.Name, b.Type)); err != nil {
 			return nil, err
 		}

@@ -46,6 +46,8 @@ func (p writeMetadataParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	if err != nil {
 		return nil, err
 	}
+	// The result is new content with a digest of its own. The file that other documents share is
+	// not changed.
 	written, _ := out.(*storage.Blob)
 	if err := d.AttachBlob(xpath, written); err != nil {
 		return nil, err

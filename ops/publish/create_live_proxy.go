@@ -15,6 +15,8 @@ var createLiveProxy = engine.Op{
 	Category: "Document",
 	Doc: "Creates a proxy of the document in another folder and returns it. The proxy has its own location and permissions " +
 		"and otherwise follows the document as it changes.",
+	// A live proxy gives readers of the other folder every later change, so clients may not create
+	// one on their own; the platform has the same rule.
 	Callers: engine.Admins.OrStored(),
 	Run:     engine.Each(createLiveProxyParams.run),
 }
@@ -24,6 +26,7 @@ type createLiveProxyParams struct {
 }
 
 func (p createLiveProxyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// The parameter takes a path only, as in the platform, and its name has a space there, too.
 	if !strings.HasPrefix(p.Path, "/") {
 		return nil, fault.Invalid.Errorf("Destination Path: must be a path, not %q", p.Path).In("Destination Path")
 	}

@@ -19,5 +19,7 @@ var getSourceDocument = engine.Op{
 type getSourceDocumentParams struct{}
 
 func (getSourceDocumentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// It is read as the caller: a reader of a section mostly cannot see where the document is
+	// written.
 	return c.Tx.Live(d)
 }

@@ -24,6 +24,7 @@ type publishToSectionParams struct {
 }
 
 func (p publishToSectionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// The name "default" stands for the default rendition, which is the document itself.
 	if p.Rendition != "" && p.Rendition != "default" && !p.Default {
 		return publishRendition(c, d, p.Target, p.Rendition, p.Override)
 	}

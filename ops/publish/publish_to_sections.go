@@ -27,6 +27,8 @@ func (p publishToSectionsParams) run(c *engine.Ctx, d *storage.Doc) (storage.Doc
 		if err != nil {
 			return nil, err
 		}
+		// Unlike Document.Publish, the platform fires no documentPublished here, and neither does
+		// this; the events of the proxy itself are fired all the same.
 		proxy, err := c.Tx.Publish(d, section, p.Override)
 		if err != nil {
 			return nil, err

@@ -17,6 +17,8 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 	if err != nil {
 		return nil, err
 	}
+	// The proxy is created as the system, since it shows a file that only the system may read; so
+	// the right on the section has to be checked here, and before the rendition is made.
 	if !c.Tx.Can(section, "AddChildren") {
 		return nil, fault.Denied.Errorf("Privilege 'AddChildren' is not granted to '%s'", c.As.Name)
 	}
@@ -41,6 +43,8 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 	return p, nil
 }
 
+// Publishing the same rendition again changes the same file, so that its versions form one series
+// and override finds the proxy that is there.
 // keepRendition writes the file that stands for a rendition.
 func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*storage.Doc, error) {
 	all := c.Tx.As(c.Tx.Repo().System())
@@ -53,6 +57,8 @@ func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*st
 		parent := at
 		if at, err = all.Child(parent, folder); fault.Is(err, fault.NotFound) {
 			if at, err = all.Create(parent, "HiddenFolder", folder, nil); err == nil && i == 0 {
+				// It denies everything to everyone; administrators and the system are not subject
+				// to it.
 				at, err = all.SetACL(at, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
 			}
 		}
@@ -83,6 +89,7 @@ func sourceID(d *storage.Doc) string {
 	return d.ID()
 }
 
+// Children has one page: there are no more folders below one than there are renditions.
 // unpublishRenditions removes the published renditions of a document that the caller may see, and the files
 // behind them once nothing shows those.
 func unpublishRenditions(c *engine.Ctx, d *storage.Doc) error {

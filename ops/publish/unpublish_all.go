@@ -17,6 +17,7 @@ var unpublishAll = engine.Op{
 type unpublishAllParams struct{}
 
 func (unpublishAllParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	// A published proxy shows a version and so is immutable; live proxies stay.
 	if err := removeAll(c, d, (*storage.Doc).IsImmutable); err != nil {
 		return nil, err
 	}

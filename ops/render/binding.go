@@ -19,9 +19,11 @@ const (
 // usualName is the name of a binding that stands for the first one.
 const usualName = "default"
 
+// The XML is parsed for each rendering, and its text is kept with the document.
 // maxData bounds, in bytes, the values of a template's parameters.
 const maxData = 1 << 20
 
+// The names in documents are those of the platform's template rendering.
 // binding says that a template is bound to a document.
 type binding struct {
 	name, id string
@@ -61,6 +63,8 @@ func (all bindings) find(name string) int {
 	return i
 }
 
+// Several templates may have the same name; the oldest counts, so that a new one cannot take over
+// by its name.
 // attach adds the template of a name that the caller may read.
 func (all bindings) attach(c *engine.Ctx, name string) (bindings, error) {
 	page, err := search.Query(c.Tx, "SELECT * FROM Document WHERE ecm:mixinType = 'Template' AND "+templateName+
@@ -119,8 +123,12 @@ func (b *binding) values(d *storage.Doc) (map[string]any, error) {
 	}
 	for _, f := range p.Fields {
 		switch {
+		// A parameter must not replace the document or another parameter: the template relies on
+		// both.
 		case f.Name == "" || own[f.Name] != nil:
 			return nil, fault.Invalid.Errorf("templateData: the name %q is missing or taken", f.Name).In("templateData")
+		// A field of the document by its xpath. The caller may read the document, and so all of its
+		// fields.
 		case f.Source != "":
 			v, err := d.Get(f.Source)
 			if err != nil {

@@ -45,6 +45,8 @@ func (p documentParams) run(c *engine.Ctx, docs storage.Docs, find resources) (s
 	}
 	files, size := storage.Blobs{}, 0
 	for _, d := range docs {
+		// Each document has variables of its own, so nothing that one template sets is seen by the
+		// next.
 		text, err := over(c, d).Render(t, nil)
 		if err != nil {
 			return nil, err

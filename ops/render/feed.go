@@ -40,6 +40,7 @@ func (p feedParams) run(c *engine.Ctx, docs storage.Docs, find resources) (*stor
 		return nil, err
 	}
 	own := map[string]any{"Documents": docs}
+	// In FTL the platform calls the list Document, too, although it holds several.
 	if p.Type != "mvel" {
 		own["Document"] = docs
 	}

@@ -48,6 +48,8 @@ func (p processorRenderParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob
 		}
 		i = len(all) - 1
 	}
+	// As in the platform, a document without a template is rendered as its own file, which may be
+	// none.
 	if i < 0 {
 		return d.MainBlob()
 	}
@@ -58,6 +60,8 @@ func (p processorRenderParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob
 	if err != nil {
 		return nil, err
 	}
+	// The binding is stored with the document, so the caller needs the right to write it even
+	// without store.
 	if p.Data != "" || p.Attach {
 		if err := all.keep(c, d); err != nil {
 			return nil, err
@@ -78,6 +82,7 @@ func (p processorRenderParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob
 
 // render makes the file of a document with the template of the binding.
 func (b *binding) render(c *engine.Ctx, d *storage.Doc, own map[string]any) (*storage.Blob, error) {
+	// The template is read as the caller: a binding that somebody else made grants nothing.
 	t, err := c.Tx.Doc(storage.Ref(b.id))
 	if err != nil {
 		return nil, err
@@ -93,10 +98,13 @@ func (b *binding) render(c *engine.Ctx, d *storage.Doc, own map[string]any) (*st
 	case kind != "" && !strings.EqualFold(kind, "Freemarker") && !strings.EqualFold(kind, "ftl"):
 		return nil, fault.Invalid.Errorf("template %s: type %s is not supported; must be Freemarker", b.name, kind).In("templateName")
 	}
+	// A template is bounded by the size that its result may have.
 	text, err := source.Bytes(int64(c.TemplateOutput()))
 	if err != nil {
 		return nil, err
 	}
+	// Always FTL, never chain expressions: anyone who may write a document could otherwise have
+	// other users evaluate them.
 	parsed, err := c.ParseTemplate("ftl", b.name, string(text))
 	if err != nil {
 		return nil, err
@@ -107,6 +115,7 @@ func (b *binding) render(c *engine.Ctx, d *storage.Doc, own map[string]any) (*st
 	}
 	name := strings.TrimSuffix(source.Name, ".ftl")
 	typ := source.Type
+	// invoice.html.ftl makes invoice.html, and the type is that of the ending which remains.
 	if name != source.Name || typ == "" {
 		typ, _ = blob.TypeOf("", path.Ext(name), nil)
 	}

@@ -23,6 +23,8 @@ var defaults embed.FS
 // Actions are what user interfaces may offer, in the order they are offered.
 type Actions []*action
 
+// Names keep their position, so that errors point to the line. An empty list of conditions always
+// holds.
 // action is one of them, as declared.
 type action struct {
 	id                       string
@@ -46,6 +48,8 @@ var builtin = sync.OnceValue(func() Actions {
 	return r.enabled()
 })
 
+// An action of a server replaces a built-in one as a whole, and with enabled: false it takes it
+// away.
 // Load returns the built-in actions and those of the files in folders. An action replaces the one of
 // the same name; what is wrong in the files, also a type, facet, state or permission that there is not, is
 // told with file and line.
@@ -67,6 +71,8 @@ func read(folders ...fs.FS) (*reader, error) {
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
 }
 
+// It is separate from Load because the set of operations exists only later, with the chains and
+// scripts of the server.
 // Check tells, with file and line, of operations that there are not in a set.
 func (all Actions) Check(set *engine.Set) error {
 	var r declare.Reader
@@ -130,6 +136,7 @@ func (r *reader) enabled() Actions {
 	return slices.DeleteFunc(list, func(a *action) bool { return !a.enabled })
 }
 
+// This decides what is shown and protects nothing: the operation checks again when it is called.
 // available reports whether the caller may be offered the action, for a document or, if that is nil,
 // without one.
 func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
@@ -142,6 +149,7 @@ func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
 	if len(a.groups) > 0 && !slices.ContainsFunc(a.groups, func(g string) bool { return slices.Contains(c.As.Groups, g) }) {
 		return false
 	}
+	// Conditions about a document cannot hold without one.
 	if d == nil {
 		return a.permission.Text == "" && len(a.types) == 0 && len(a.facets) == 0 && len(a.states) == 0
 	}
@@ -164,6 +172,7 @@ func (a *action) entity(lang string) map[string]any {
 	}
 }
 
+// The first two letters are tried for languages with a region, such as fr-CA.
 // in is a text in a language, else in English, else the other one.
 func in(lang string, texts map[string]string, other string) string {
 	return cmp.Or(texts[lang], texts[lang[:min(2, len(lang))]], texts["en"], other)

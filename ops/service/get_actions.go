@@ -34,6 +34,7 @@ type actionsParams struct {
 }
 
 func (p actionsParams) current(c *engine.Ctx, actions Actions) (*storage.Blob, error) {
+	// Without the variable, d stays nil: the actions that need no document are returned.
 	var d *storage.Doc
 	var err error
 	switch v := c.Vars["currentDocument"].(type) {

@@ -30,6 +30,8 @@ func (p countersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error)
 	if len(p.Names) > maxCounters {
 		return nil, fault.Limit.Errorf("counterNames: %d names, at most %d", len(p.Names), maxCounters).In("counterNames")
 	}
+	// Each call adds a sample, so a client that polls gets a series; the engine bounds how many are
+	// kept.
 	samples := c.Engine().Counters(c.Now)
 	out := map[string]any{}
 	for _, name := range p.Names {

@@ -33,6 +33,8 @@ func (p logLevelParams) run(c *engine.Ctx, level *slog.LevelVar) (map[string]any
 	if err := next.UnmarshalText([]byte(p.Level)); err != nil {
 		return nil, err
 	}
+	// The level is not part of the transaction, so it is set only once that is committed, and not
+	// in a dry run. It holds for this server alone, not for others on the same store.
 	c.After(func(context.Context) error {
 		level.Set(next)
 		c.Log.Info("log level", "level", p.Level, "user", c.As.Name)

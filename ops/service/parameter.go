@@ -12,7 +12,8 @@ import (
 const (
 	parameterFacet = "SimpleConfiguration"
 	parameterXPath = "sconf:simpleConfigurationParameters"
-	maxParameters  = 1000
+	// On one document: all are read for each look-up, on every folder up to the root.
+	maxParameters = 1000
 )
 
 // parameters are those kept on a document itself.
@@ -36,6 +37,8 @@ func parameters(d *storage.Doc) (map[string]string, error) {
 	return out, nil
 }
 
+// Save checks that the caller may write the document. They are stored in the order of their names,
+// so that the same parameters always give the same value.
 // keep adds parameters to those of a document and saves it.
 func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc, error) {
 	all, err := parameters(d)
@@ -63,6 +66,7 @@ func tooManyParameters() error {
 	return fault.Invalid.Errorf("parameters: at most %d are allowed, each with a name", maxParameters).In("key")
 }
 
+// Folders that the caller may not read do not take part.
 // parameter finds the value that holds for a document: its own, or that of the nearest folder above.
 func parameter(c *engine.Ctx, d *storage.Doc, key string) (string, bool, error) {
 	above, err := c.Tx.Ancestors(d)

@@ -27,6 +27,8 @@ func (p putParametersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	}
 	values := map[string]string{}
 	for key, v := range p.Parameters {
+		// Parameters are texts, and null is an empty one; there is no way to remove a parameter
+		// with this operation.
 		if v == nil {
 			v = ""
 		}

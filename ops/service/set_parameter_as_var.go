@@ -29,6 +29,8 @@ func (p setParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, er
 	if !ok {
 		v = p.Default
 	}
+	// It is set even if nothing applies, to the default or to an empty text, so that an earlier
+	// value does not remain.
 	c.SetVar(p.Name, v)
 	return d, nil
 }

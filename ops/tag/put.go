@@ -22,6 +22,7 @@ type putParams struct {
 }
 
 func (p putParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// A proxy has no properties of its own, so the tag would be put on the document that it shows.
 	if d.IsProxy() {
 		return nil, fault.Invalid.Errorf("document %s: a proxy cannot be tagged", d.ID())
 	}
@@ -55,6 +56,8 @@ func (p putParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	return write(c, d, items)
 }
 
+// Words are never taken out again when the last document loses them, as that would need a count on
+// every change; suggestions check each word instead (inUse).
 // known sees to it that a word is among those in use.
 func known(c *engine.Ctx, label string) error {
 	var row struct{}

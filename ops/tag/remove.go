@@ -39,6 +39,9 @@ func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 		if i < 0 {
 			continue
 		}
+		// Tags are stored as the system, so this is the only check there is. Names are compared,
+		// not the numbers of users, so a later user of the same name counts as the one who put the
+		// tag.
 		if left[i].user != c.As.Name && !c.Tx.Can(d, "Write") {
 			return nil, fault.Denied.Errorf("tag %s: was added by another user", label).In("tags")
 		}
