@@ -40,10 +40,12 @@ func (a *assets) file(address string) (name string, ok bool) {
 	if name, ok := a.names[address]; ok {
 		return name, name != ""
 	}
+	// Noted before it is read, so that an address that leads nowhere is asked for once only.
 	a.names[address] = ""
 	data, typ := a.deck.resource(a.ctx, address)
 	typ, _, _ = strings.Cut(typ, ";")
 	extension := extensions[strings.TrimSpace(typ)]
+	// A file of another type keeps its address: it would have no extension by which a browser knows it.
 	if len(data) == 0 || extension == "" {
 		return "", false
 	}
@@ -59,6 +61,7 @@ var cssAddress = regexp.MustCompile(`(?i)\burl\(\s*("[^"]*"|'[^']*'|[^"')\s]+)\s
 func (a *assets) css(text string) string {
 	return cssAddress.ReplaceAllStringFunc(text, func(s string) string {
 		address := strings.Trim(cssAddress.FindStringSubmatch(s)[1], `"'`)
+		// In a style sheet, what an address holds is small (icons, fonts) and stays where it is.
 		if strings.HasPrefix(address, "data:") {
 			return s
 		}

@@ -22,6 +22,7 @@ func (f *document) backdrop(s *html.Node) backdrop {
 	out := backdrop{color: f.background, opacity: 1, fit: "cover"}
 	value := attr(s, "data-background-color")
 	source := attr(s, "data-background-image")
+	// The framework's shorthand is a colour, a gradient or an address, whichever it can be read as.
 	if both := strings.TrimSpace(attr(s, "data-background")); both != "" {
 		switch _, ok := colorOf(both); {
 		case ok:
@@ -85,6 +86,7 @@ func (f *document) notes(text string) {
 	p := f.page()
 	s := *f.layout.computing.root()
 	s.space, s.color = "pre-wrap", rgba{r: 0x22, g: 0x22, b: 0x22, a: 1}
+	// Pixels on each side. Below a size of 5 pixels nobody can read the notes, so what is left over runs off the page.
 	const edge = 60
 	for s.fontSize = 25; ; s.fontSize *= 0.8 {
 		n := element("div")

@@ -90,6 +90,7 @@ func firstWords(section *html.Node) string {
 func spaced(n *html.Node) string {
 	var b strings.Builder
 	for t := range n.Descendants() {
+		// 500 bytes fill the lines of a card several times over.
 		if t.Type == html.TextNode && t.Parent.Data != "style" && t.Parent.Data != "script" && !noted(t) && b.Len() < 500 {
 			b.WriteString(t.Data)
 			b.WriteByte(' ')

@@ -25,6 +25,8 @@ type Chromium struct {
 
 	pause, silence time.Duration // between questions whether the browser is there, and for the answer; 0: 3 s, 8 s
 
+	// mu guards current, and users, files and retired of every process. slots holds one value for each file in
+	// the making; it is made by once, so that the zero Chromium can be used.
 	mu      sync.Mutex
 	current *process
 	slots   chan struct{}
@@ -50,6 +52,7 @@ var (
 
 // FindChromium returns the program of a browser that can print; "" if there is none.
 func FindChromium() string {
+	// The shell comes first: it is the same engine without a user interface.
 	for _, name := range [...]string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "headless_shell", "headless-shell"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -120,6 +123,7 @@ func (c *Chromium) try(ctx context.Context, work func(*process) ([]byte, error))
 	}
 	data, err = work(b)
 	b.spareTab()
+	// If the caller's time is up, that says nothing against the browser.
 	c.release(b, err != nil && ctx.Err() == nil)
 	return data, b.version, err
 }
@@ -158,6 +162,7 @@ func (c *Chromium) release(b *process, broken bool) {
 		c.current = nil
 		b.retired = true
 	}
+	// Closing waits for processes to end, which the lock must not.
 	if b.retired && (b.users == 0 || !b.alive()) {
 		go b.close()
 		return
@@ -218,6 +223,7 @@ func join(b, ctx context.Context) (context.Context, context.CancelFunc) {
 // print loads the page and prints it.
 func (b *process) print(ctx context.Context, p *webPage) ([]byte, error) {
 	return b.use(ctx, p, func(tab context.Context) ([]byte, error) {
+		// The framework sets the size of pages in CSS, with the margin that was asked for within it.
 		data, err := chromedp.Run(tab, chromedp.PrintToPDF(chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize(), chromedp.PDFMargin(0),
 			func(p *page.PrintToPDFParams) { p.TransferMode = page.PrintToPDFTransferModeReturnAsStream }))
 		if err == nil && len(data) > maxFile {

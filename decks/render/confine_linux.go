@@ -10,6 +10,7 @@ import (
 const nobody = 65534
 
 // giveAway gives a folder to the user the browser runs as.
+// The folder was made by root, and only the browser's user is to write to it.
 func giveAway(folder string) error {
 	if os.Getuid() != 0 {
 		return nil

@@ -110,6 +110,7 @@ func (s *sheet) rules(selectors, body string) {
 	}
 	for _, text := range outside(selectors, ',') {
 		text = strings.TrimSpace(text)
+		// The tree is a fragment and not a document, so :root would match nothing; the body inherits to all slides.
 		if text == ":root" {
 			text = ".reveal-viewport"
 		}
@@ -121,6 +122,7 @@ func (s *sheet) rules(selectors, body string) {
 			continue
 		}
 		s.count++
+		// The order counts over all sheets, so that a later sheet wins where selectors are equally specific.
 		key := keyOf(text)
 		s.byKey[key] = append(s.byKey[key], &rule{sel, decls, s.count})
 	}

@@ -25,6 +25,7 @@ const EmbeddedName = "catena embedded renderer"
 // PDF makes the file of a deck.
 func (Embedded) PDF(ctx context.Context, d *Deck, o Options) (data []byte, err error) {
 	defer func() {
+		// Decks and their pictures come from anybody. What the libraries cannot stand must fail one file, not the server.
 		if p := recover(); p != nil {
 			data, err = nil, fault.Internal.Errorf("embedded renderer: %v", p).WithCode(fault.CodeRenderCrashed)
 		}
@@ -92,6 +93,7 @@ func (f *document) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Refused before anything is drawn.
 	if n := pages(slides, f.options); n > maxPages {
 		return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
 	}
@@ -145,6 +147,7 @@ func frame(slides *html.Node) (body *html.Node) {
 
 func (f *document) prepare(slides *html.Node) {
 	d := f.deck
+	// The weakest first, as in a browser: defaults, the theme, the deck's own sheet, style elements of slides.
 	sheets := []string{basics, theme.CSS(d.ThemeColor, d.ThemeFont, ""), d.CSS}
 	for n := range slides.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "style" && n.FirstChild != nil {
@@ -174,6 +177,7 @@ func (f *document) slide(s *slide) error {
 		parent = f.layout.computing.of(stack, parent)
 	}
 	style := f.layout.computing.of(s.section, parent)
+	// Blocks with places of their own refer to the slide, whatever style sheets make of it.
 	style.position, style.display = "relative", "block"
 	f.layout.work = 0
 	b := f.layout.element(s.section, style, containing{
@@ -184,6 +188,7 @@ func (f *document) slide(s *slide) error {
 	}
 	x, y := (f.width-float64(f.deck.Width))/2, (f.height-float64(f.deck.Height))/2
 	if s.centred {
+		// A slide that is higher than the page begins at the top: losing its end is better than losing its title.
 		y = max((f.height-b.h)/2, 0)
 	}
 	if s.counted {
@@ -193,6 +198,7 @@ func (f *document) slide(s *slide) error {
 	if f.options.SeparateFragments {
 		last = len(s.steps)
 	}
+	// The layout is the same for all steps; fragments to come are only not painted.
 	for i := range last + 1 {
 		if f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -219,6 +225,7 @@ func hiddenAt(steps []step, shown int) map[*html.Node]bool {
 	out := map[*html.Node]bool{}
 	for i, s := range steps {
 		for _, n := range s {
+			// A step of highlighted lines of code: it makes a page, and hides nothing.
 			if n == nil {
 				continue
 			}
@@ -263,6 +270,7 @@ func (f *document) number(p *painter, step int) {
 		text += fmt.Sprintf(".%d", step)
 	}
 	s := *f.slides
+	// Pixels, and 14 of them from the edges of the page.
 	s.fontSize, s.underline, s.opacity = 18, false, 1
 	if c, ok := colorOf(f.body.vars["--r-main-color"]); ok {
 		s.color = c

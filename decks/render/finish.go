@@ -24,6 +24,7 @@ func settings() *model.Configuration {
 // made it. What is the same in it is then there once; more is not gained by optimising it.
 func finish(data []byte, d *Deck, renderer string, slides int) ([]byte, error) {
 	about := map[string]string{"Renderer": renderer, "Slides": strconv.Itoa(slides), "Creator": "catena"}
+	// An empty entry would be shown as such by PDF viewers.
 	for name, text := range map[string]string{"Author": d.Author, "Subject": d.Description, "Title": d.Title} {
 		if text != "" {
 			about[name] = text

@@ -71,6 +71,7 @@ func (f *flowing) child(n *html.Node) {
 	switch {
 	case s.display == "none":
 	case s.position == "absolute" || s.position == "fixed":
+		// Without an inset the box stands where it would be in the flow, which is known only here.
 		f.in.floats.pending = append(f.in.floats.pending, pendingBox{node: n, style: s, y: f.y + f.margin})
 	case strings.HasPrefix(s.display, "inline"):
 		f.inline(n, s, "")

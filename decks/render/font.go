@@ -62,6 +62,7 @@ func (f *fonts) width(text string, s *style) float64 {
 	if !ok {
 		f.pdf.SetFont(name, variant, measure)
 		w = f.pdf.GetStringWidth(text) / measure
+		// Words come again, long texts hardly ever; the table must not hold a copy of the whole deck.
 		if len(text) < 100 {
 			widths[text] = w
 		}
@@ -71,6 +72,7 @@ func (f *fonts) width(text string, s *style) float64 {
 
 // known replaces characters that the fonts or the PDF library cannot show.
 func (f *fonts) known(text string, _ *style) string {
+	// Up to U+024F, the end of Latin Extended-B, nothing else is replaced, so most texts pass unchanged.
 	strange := func(r rune) bool { return r > 0x24f || r < ' ' || r == softHyphen }
 	if strings.IndexFunc(text, strange) < 0 {
 		return text

@@ -85,6 +85,7 @@ func (f *flowing) text(n *html.Node, s *style, link string, owner *html.Node) {
 			if i > 0 {
 				f.items = append(f.items, item{brk: true, style: s})
 			}
+			// Four blanks and not the eight of a browser: code on slides is narrow.
 			part = strings.ReplaceAll(part, "\t", "    ")
 			if s.space == "pre" {
 				add(part, false)
@@ -176,6 +177,7 @@ func (l *layout) wrap(items []item, width float64, block *style) (lines []line, 
 			continue
 		}
 		whole += it.w
+		// Half a pixel absorbs the rounding of widths that were added up in another order when the box was measured.
 		if r.width+it.w > width+0.5 && it.mayWrap() && r.breakable() {
 			emit(false)
 		}

@@ -33,6 +33,7 @@ func expandAll(ctx context.Context, root *html.Node) error {
 }
 
 func expand(ctx context.Context, s *html.Node, top bool) error {
+	// With a value, data-markdown names a file elsewhere, which is not fetched; Warnings tells of it.
 	if !hasAttr(s, "data-markdown") || hasAttr(s, "data-markdown-parsed") || attr(s, "data-markdown") != "" {
 		return nil
 	}
@@ -105,6 +106,8 @@ func slidify(s *html.Node, source string) []column {
 		if text == "" {
 			return nil
 		}
+		// A deck may bring its own pattern: those of Go take time in proportion to the text. One that it cannot
+		// read (JavaScript has more) divides nothing.
 		re, err := regexp.Compile(`(?m)` + text)
 		if err != nil {
 			return nil
@@ -126,6 +129,7 @@ func split(re *regexp.Regexp, s string) []string {
 	if re == nil {
 		return []string{s}
 	}
+	// Whatever the pattern matches, no more parts are made than a file may have pages.
 	return re.Split(s, maxPages)
 }
 
@@ -232,6 +236,7 @@ func elementAttributes(s *html.Node) {
 			}
 		}
 		for _, a := range found {
+			// The HTML was cleaned when these attributes were still a comment, so only names that do no harm are taken.
 			if a.Key == "class" || strings.HasPrefix(a.Key, "data-") {
 				to.Attr = append(to.Attr, a)
 			}

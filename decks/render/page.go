@@ -95,10 +95,11 @@ type printing struct {
 	MaxPagesPerSlide  int    `json:"pdfMaxPagesPerSlide"`
 	PageHeightOffset  int    `json:"pdfPageHeightOffset"`
 	SeparateFragments bool   `json:"pdfSeparateFragments"`
-	ShowNotes         any    `json:"showNotes"`
-	SlideNumber       bool   `json:"slideNumber"`
-	ShowSlideNumber   string `json:"showSlideNumber"`
-	AutoAnimate       bool   `json:"autoAnimate"`
+	// false, or how notes are shown.
+	ShowNotes       any    `json:"showNotes"`
+	SlideNumber     bool   `json:"slideNumber"`
+	ShowSlideNumber string `json:"showSlideNumber"`
+	AutoAnimate     bool   `json:"autoAnimate"`
 }
 
 // config is what the framework is told, for the screen or, with options, for paper.
@@ -112,6 +113,8 @@ func (d *Deck) config(o *Options) config {
 	}
 	c.Margin, c.Hash, c.Help, c.Print = o.Margin, false, false, true
 	c.printing = &printing{
+		// However high a slide is, it is one page: the framework would otherwise divide it over any number of
+		// them. Separate fragments are its default and not the service's, so that is always said.
 		View: "print", MaxPagesPerSlide: 1, SeparateFragments: o.SeparateFragments, ShowNotes: false,
 		SlideNumber: o.SlideNumber, ShowSlideNumber: "all",
 	}
@@ -232,6 +235,7 @@ func (d *Deck) write(html string, c config, styles, scripts template.HTML) ([]by
 		"Title": d.Title, "Author": d.Author, "Description": d.Description, "Language": cmp.Or(d.Language, "en"),
 		"Direction": map[bool]string{true: "rtl", false: "ltr"}[d.RTL], "Styles": styles,
 		"Scripts": scripts, "HTML": template.HTML(html), //nolint:gosec // cleaned when it was written
+		// Without a < in it, no text of the deck can end the element that holds the JSON.
 		"Config": template.JS(strings.ReplaceAll(string(config), "<", `\u003c`)), //nolint:gosec // JSON
 	})
 	return b.Bytes(), err

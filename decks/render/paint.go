@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
+// pointsPerPixel: CSS has 96 pixels to an inch, PDF 72 points.
 const pointsPerPixel = 0.75
 
 // painter draws boxes on a page.
@@ -50,6 +51,8 @@ func (p *painter) box(b *box, x, y float64) {
 	for i := range b.lines {
 		p.line(&b.lines[i], x, y+b.lines[i].y)
 	}
+	// Boxes with places of their own lie above the flow, here also those
+	// that CSS would put below it (z-index below 0).
 	for _, z := range [...]func(int) bool{func(z int) bool { return z <= 0 }, func(z int) bool { return z > 0 }} {
 		for _, c := range ordered(b.floating) {
 			if z(c.style.z) {
@@ -69,6 +72,7 @@ func ordered(boxes []*box) []*box {
 	return boxes
 }
 
+// setAlpha rounds to hundredths: the file has an object for each opacity that occurs in it.
 func (p *painter) setAlpha(a float64) { p.pdf.SetAlpha(math.Round(a*p.alpha*100)/100, "Normal") }
 
 // backdrop draws what is behind a box's content.
@@ -309,6 +313,7 @@ func (p *painter) rules(s *span, x, y float64) {
 }
 
 func (p *painter) link(address string, x, y, w, h float64) {
+	// PDF viewers also follow links to local files and programs, which a deck has no business to name.
 	for _, scheme := range [...]string{"http://", "https://", "mailto:"} {
 		if strings.HasPrefix(strings.ToLower(address), scheme) {
 			p.pdf.LinkString(pt(x), pt(y), pt(w), pt(h), strings.ReplaceAll(address, "\n", ""))

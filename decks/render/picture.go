@@ -35,6 +35,7 @@ type pictures struct {
 }
 
 const (
+	// Some 160 MB when it is decoded, at four bytes a pixel. maxPicture is in bytes of the file.
 	maxPixels  = 40_000_000
 	maxPicture = 50 << 20
 	maxSide    = "4000" // pixels of an image that has to be packed again
@@ -67,6 +68,8 @@ func (p *pictures) register(ctx context.Context, data []byte) (pic *picture) {
 			pic = nil
 		}
 	}()
+	// The head of the file says how large the image is, so one that is too large is never decoded. Dividing
+	// instead of multiplying cannot overflow.
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil || config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
 		return nil
@@ -89,6 +92,8 @@ func (p *pictures) register(ctx context.Context, data []byte) (pic *picture) {
 
 // plainPNG reports whether a PNG is one that PDF can hold as it is: 8 bits or less a colour, not
 // interlaced, nothing transparent. The PDF library unpacks others, however large they become.
+// It looks at the header chunk, which is always first: byte 24 is the bit depth, 25 the kind of colour
+// (from 4 with an alpha channel), 28 whether it is interlaced.
 func plainPNG(data []byte) bool {
 	return len(data) > 29 && data[24] <= 8 && data[25] < 4 && data[28] == 0
 }
@@ -144,6 +149,7 @@ func (d *Deck) resource(ctx context.Context, address string) (data []byte, typ s
 		if data, err := base64.StdEncoding.DecodeString(body); err == nil {
 			return data, head
 		}
+		// Browsers also take white space, percent-encoding and missing padding.
 		body = strings.Map(func(r rune) rune {
 			if r <= ' ' {
 				return -1

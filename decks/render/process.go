@@ -94,6 +94,7 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	for name, value := range switches {
 		options = append(options, chromedp.Flag(name, value))
 	}
+	// The browser inherits no variables: those of a server often hold its secrets.
 	options = append(options, chromedp.ExecPath(c.Path), chromedp.UserDataDir(filepath.Join(b.folder, "profile")), chromedp.NoInheritEnv,
 		chromedp.Env("HOME="+b.folder, "TMPDIR="+b.folder, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"),
 		// The library would switch the sandbox off; decks come from people who are not trusted.
@@ -159,6 +160,7 @@ func (b *process) close() {
 	b.kill()
 	b.wait()
 	// Processes of the browser may still write for a moment after they were killed.
+	// One second in all. What is left then is removed when another server starts a browser.
 	for range 20 {
 		if os.RemoveAll(b.folder) == nil {
 			return

@@ -61,6 +61,7 @@ func (l *layout) flex(b *box, in containing) float64 {
 		case free > 0 && grow > 0 && s.grow > 0 && s.width.unit == unset:
 			widths[i] += free * s.grow / grow
 		case free < 0 && total > 0:
+			// All shrink in proportion to what they would like: flex-shrink is not read and counts as 1.
 			widths[i] = max(0, widths[i]+free*widths[i]/total)
 		}
 	}
@@ -93,6 +94,7 @@ func justified(how string, free, gap, count float64) (x, between float64) {
 		return free, gap
 	case how == "space-between" && count > 1:
 		return 0, gap + free/(count-1)
+	// The two differ by half a gap at the ends, which is neglected.
 	case how == "space-around", how == "space-evenly":
 		return free / count / 2, gap + free/count
 	}
@@ -164,6 +166,7 @@ func (l *layout) grid(b *box, in containing) float64 {
 	nodes, styles := l.members(b, in)
 	columns := max(b.style.columns, 1)
 	gap := b.style.gap.of(in.width, 0)
+	// Only the number of columns is read of a template, not their sizes.
 	width := max(0, (in.width-gap*float64(columns-1))/float64(columns))
 	y, height := 0.0, 0.0
 	for i, n := range nodes {

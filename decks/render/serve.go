@@ -32,6 +32,7 @@ func (t *tab) answer(ev *fetch.EventRequestPaused) {
 		refuse(ctx, ev)
 		return
 	}
+	// The page is served once: a deck cannot reload it, or show it in a frame, with scripts of its own around.
 	name, ours := strings.CutPrefix(ev.Request.URL, origin)
 	name, _, _ = strings.Cut(name, "#")
 	data, found := p.files[name]
@@ -40,6 +41,7 @@ func (t *tab) answer(ev *fetch.EventRequestPaused) {
 		data, found, kind = p.html, true, "text/html; charset=utf-8"
 	}
 	switch {
+	// It needs no network. As a document it would be a page without our policy.
 	case strings.HasPrefix(ev.Request.URL, "data:") && ev.ResourceType != network.ResourceTypeDocument:
 		_, _ = chromedp.Call(ctx, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: ev.RequestID})
 	case ours && found:

@@ -1,6 +1,7 @@
 package render
 
 // basics is what a browser and the framework's own style sheets say about elements.
+// Only what this renderer understands is said; it is the weakest of all sheets.
 const basics = `
 address,article,aside,blockquote,caption,center,dd,details,div,dl,dt,fieldset,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,
 header,hgroup,hr,li,main,nav,ol,p,pre,section,summary,ul,html,body,iframe,video { display: block; }

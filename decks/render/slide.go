@@ -72,6 +72,7 @@ func sections(n *html.Node) func(yield func(*html.Node) bool) {
 	return func(yield func(*html.Node) bool) {
 		var next *html.Node
 		for c := n.FirstChild; c != nil; c = next {
+			// Read before the caller has c, who may remove or replace it.
 			next = c.NextSibling
 			if c.Type == html.ElementNode && c.Data == "section" && !yield(c) {
 				return
@@ -104,6 +105,7 @@ const backgroundPrefix = "data-background"
 
 func inherit(stack, leaf *html.Node) {
 	for _, a := range leaf.Attr {
+		// A slide with any background of its own takes nothing from the stack, as a colour on top of a picture would.
 		if strings.HasPrefix(a.Key, backgroundPrefix) && a.Key != "data-background-transition" {
 			return
 		}
@@ -160,6 +162,7 @@ func stepsOf(section *html.Node) []step {
 			continue
 		}
 		if n.Data == "code" && n.Parent != nil && n.Parent.Data == "pre" {
+			// Each bar is a further highlight of lines, which the framework counts as a fragment.
 			for range strings.Count(attr(n, "data-line-numbers"), "|") {
 				single = append(single, step{nil})
 			}

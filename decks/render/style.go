@@ -171,6 +171,7 @@ func (c *computing) fontSize(s, parent *style, value string) {
 		return
 	}
 	if l := c.lengthOf(value, parent.fontSize); l.unit == pixels || l.unit == percent {
+		// In pixels. Sizes in em multiply from level to level, so they are bounded at each.
 		s.fontSize = min(max(l.of(parent.fontSize, 0), 0.5), 2000)
 	}
 }

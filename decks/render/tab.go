@@ -89,6 +89,8 @@ func (t *tab) prepare() error {
 	if err != nil {
 		return err
 	}
+	// From here on no request leaves the browser: each pauses until answer fulfils or refuses it. It has to be
+	// set before anything is loaded.
 	if _, err := chromedp.Call(t.ctx, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err != nil {
 		return err
 	}

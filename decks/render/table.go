@@ -107,6 +107,7 @@ func (t *tabling) cellsOf(tr *html.Node, s *style) {
 			cs.background = s.background
 		}
 		span := min(max(atoi(attr(c, "colspan")), 1), maxColumns-column)
+		// Bounded like colspan: each place that is taken is an entry of a map.
 		down := min(max(atoi(attr(c, "rowspan")), 1), 100)
 		for i := range down {
 			for j := range span {
@@ -193,6 +194,7 @@ func (t *tabling) heights() []float64 {
 			w += t.widths[k]
 		}
 		s := sized(c.style, w)
+		// Cells have no margins in CSS.
 		s.margin = [4]length{}
 		b := t.element(c.node, s, containing{width: w, floats: t.in.floats})
 		t.placed = append(t.placed, b)

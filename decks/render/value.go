@@ -104,6 +104,7 @@ func (c rgba) over(under rgba) rgba {
 
 // dark reports whether white text reads better on the colour than black.
 func (c rgba) dark() bool {
+	// The brightness that the eye sees, by the weights of ITU-R BT.601; 128 is the middle.
 	return (float64(c.r)*299+float64(c.g)*587+float64(c.b)*114)/1000 < 128
 }
 
@@ -249,6 +250,7 @@ func gradientOf(s string) *gradient {
 		return nil
 	}
 	g.from, g.to = colors[0], colors[len(colors)-1]
+	// Circles are not drawn; from top to bottom, the text on them keeps about the same contrast.
 	if strings.HasSuffix(name, "radial") {
 		g.angle = 180
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 )
 
+// maxWarnings bounds what is kept in the row of an export: a deck may name thousands of addresses.
 const maxWarnings = 20
 
 // Warnings say what anyone who gets a file should know, once it is made: how, if not as usual, and

@@ -27,6 +27,7 @@ func ZIP(ctx context.Context, d *Deck) ([]byte, error) {
 	size := 0
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	// In order, since the same deck is to make the same bytes.
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := ctx.Err(); err != nil {
 			return nil, timeout(ctx, err)
@@ -36,6 +37,7 @@ func ZIP(ctx context.Context, d *Deck) ([]byte, error) {
 			return nil, tooLarge("ZIP: more than %d bytes", maxFile)
 		}
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: archiveTime}
+		// Compressing such files again takes time and gains nothing.
 		if packed(name) {
 			h.Method = zip.Store
 		}

@@ -8,6 +8,7 @@ import (
 )
 
 // matrix moves points.
+// It is [a b c d e f] as PDF writes it: x' = ax + cy + e, y' = bx + dy + f.
 type matrix [6]float64
 
 var unmoved = matrix{1, 0, 0, 1, 0, 0}
@@ -26,6 +27,7 @@ func (m matrix) move(x, y float64) (float64, float64) {
 }
 
 // maxSaved bounds the states that content keeps for later.
+// States beyond it are not kept, which only misplaces the text of content that nests q without Q.
 const maxSaved = 256
 
 // drawer follows the operators of content as far as text goes. Places are in the space of the
@@ -64,6 +66,7 @@ func (d *drawer) run(content []byte) {
 		}
 		d.p.steps -= 1 + len(o.items)
 		if o.kind != wordOperand {
+			// No operator that is read takes as many; the rest is counted as steps and dropped.
 			if len(operands) < 64 {
 				operands = append(operands, o)
 			}
@@ -172,6 +175,7 @@ func (d *drawer) text(operator string, operands []operand) {
 			case textOperand:
 				d.show(item.text)
 			case numberOperand:
+				// Numbers between texts move to the left, in thousandths of the font's size.
 				d.advance(-item.number / 1000 * d.size * d.scale)
 			}
 		}

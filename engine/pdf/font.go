@@ -89,6 +89,7 @@ func (p *pdf) readFont(o types.Object) *pdfFont {
 
 // composite reads a font whose codes have several bytes.
 func (p *pdf) composite(f *pdfFont, d types.Dict) {
+	// What the format says where a font does not: codes of two bytes (Identity-H), and a width of one em.
 	f.lengths, f.usual = []int{2}, 1000
 	if name, ok := p.object(d["Encoding"]).(types.Name); ok {
 		f.direct = strings.Contains(string(name), "UCS2") || strings.Contains(string(name), "UTF16")
@@ -101,6 +102,7 @@ func (p *pdf) composite(f *pdfFont, d types.Dict) {
 	if n, ok := p.number(own["DW"]); ok {
 		f.usual = n
 	}
+	// W is a sequence of "first [w1 w2 ...]" and "first last w".
 	w := p.list(own["W"])
 	for i := 0; i+1 < len(w) && len(f.widths) < maxPDFCodes && p.steps > 0; {
 		first, _ := p.number(w[i])
@@ -132,6 +134,7 @@ func (p *pdf) simpleWidths(f *pdfFont, d types.Dict) {
 			unit = 1000 * n
 		}
 	}
+	// Half an em, about the average of a text face. Widths are only needed to see where words end.
 	f.usual = 500
 	if n, ok := p.number(p.dict(d["FontDescriptor"])["MissingWidth"]); ok && n > 0 {
 		f.usual = n
@@ -153,6 +156,7 @@ func (p *pdf) simpleWidths(f *pdfFont, d types.Dict) {
 
 // encoding reads what the 256 codes of a simple font mean.
 func (p *pdf) encoding(f *pdfFont, d types.Dict) {
+	// It agrees with the standard encoding of PDF in all of ASCII but the quotes.
 	table := charmap.Windows1252
 	name, _ := p.object(d["Encoding"]).(types.Name)
 	how := p.dict(d["Encoding"])

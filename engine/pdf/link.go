@@ -26,7 +26,8 @@ const (
 
 // Bounds of the links of a file.
 const (
-	maxLinks     = 10_000
+	maxLinks = 10_000
+	// Half of what an answer may have: as JSON a text grows by quotes, escapes and the names of members.
 	maxLinkBytes = maxResult / 2
 )
 
@@ -125,6 +126,7 @@ func (p *pdf) within(rect types.Array) string {
 		if g.x < left || g.x > right || g.y < low || g.y > high {
 			continue
 		}
+		// Pieces that do not follow each other in the page's text are words of their own.
 		if end >= 0 && g.from != end {
 			out.WriteByte(' ')
 		}

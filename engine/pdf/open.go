@@ -32,6 +32,7 @@ const (
 // open reads one of a task's files with its password. Who does not know the owner's may do what is needed only if the
 // owner lets others.
 func (t *task) open(f io.ReadSeeker, i int, need May) (*model.Context, error) {
+	// A random password cannot be the user's, so this succeeds with the owner's rights or not at all.
 	read, err := readAs(f, t.Password, rand.Text())
 	if errors.Is(err, pdfcpu.ErrWrongPassword) {
 		read, err = readAs(f, "", t.Password)

@@ -49,6 +49,7 @@ func (t *Tool) Pictures(ctx context.Context, b *blob.Blob, password string, take
 			return err
 		}
 	}
+	// Each page is a process of its own: time and memory are bounded for each, and others get a turn between.
 	for page := 1; page <= r.Info.Pages; page++ {
 		if err := t.drawPage(ctx, b.Name, plain, page, take); err != nil {
 			return err

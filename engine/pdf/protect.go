@@ -18,6 +18,7 @@ type Protection struct {
 }
 
 // MaxPassword is the longest password of a protection, in bytes.
+// The format pads or cuts passwords to 32 bytes before it makes a key of up to 128 bits of them.
 const MaxPassword = 32
 
 // newest is the version of the format that takes no keys but those of 256 bits.
@@ -41,6 +42,7 @@ func protect(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 	p := t.Protection
 	read.Cmd = model.ENCRYPT
 	read.OwnerPW, read.UserPW, read.Permissions = p.Owner, p.User, p.May|model.PermissionsNone
+	// Keys of 40 bits exist with RC4 only.
 	read.EncryptUsingAES, read.EncryptKeyLength = p.Bits > 40, p.Bits
 	if read.XRefTable.Version() == newest {
 		read.EncryptUsingAES, read.EncryptKeyLength = true, 256

@@ -93,6 +93,7 @@ func wordOrNumber(word string) operand {
 	if strings.IndexByte("0123456789-+.", word[0]) < 0 {
 		return operand{kind: wordOperand, text: word}
 	}
+	// The bound keeps sums and products of places finite.
 	if n, err := strconv.ParseFloat(word, 64); err == nil && n < 1e9 && n > -1e9 {
 		return operand{kind: numberOperand, number: n}
 	}
@@ -102,6 +103,7 @@ func wordOrNumber(word string) operand {
 // list reads what is in brackets.
 func (s *pdfScanner) list(depth int) operand {
 	out := operand{kind: listOperand}
+	// What is nested deeper is not read; its brackets then stand as tokens that mean nothing.
 	for depth < maxPDFDepth {
 		o, ok := s.next(depth + 1)
 		if !ok || o.kind == otherOperand && o.text == "]" {
@@ -219,6 +221,7 @@ func (s *pdfScanner) skipImage() {
 			s.pos = len(s.data)
 			return
 		}
+		// The data is binary and may have these two letters in it; only between white space are they the operator.
 		before, end := s.pos+i-1, s.pos+i+2
 		s.pos = end
 		if before >= 0 && pdfSpace(s.data[before]) && (end >= len(s.data) || pdfSpace(s.data[end])) {

@@ -232,6 +232,7 @@ func (m *marker) draw(text string, box *types.Rectangle, turned int, state, what
 	view, pageWidth, pageHeight := viewOf(box, turned)
 	x, y := m.Right.from(pageWidth, wide)-left, m.Up.from(pageHeight, high)-low
 	var out bytes.Buffer
+	// An artifact is no part of the content: screen readers and searches pass over it.
 	fmt.Fprintf(&out, "/Artifact BMC q %s cm %s cm /%s gs ", numbersOf(view[:]...), numbersOf(cos, sin, -sin, cos, x, y), state)
 	if m.width > 0 {
 		fmt.Fprintf(&out, "%s cm /%s Do", numbersOf(width, 0, 0, height, 0, 0), what)
@@ -291,6 +292,8 @@ func (m *marker) append(page types.Dict, content []byte) error {
 		}
 	}
 	if len(parts) > 0 {
+		// The page's own content is put between q and Q: whatever it leaves behind (colour, place, clipping) would
+		// otherwise count for the stamp.
 		begin, err := m.stream([]byte("q\n"))
 		if err != nil {
 			return err

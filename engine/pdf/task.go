@@ -176,6 +176,7 @@ func instant(text string) time.Time {
 // update writes what is to stand behind a file, so that it has texts about it, by name, in place of its own; empty
 // ones go. All that was there stays, and earlier signatures hold.
 func update(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
+	// Without validation, since nothing of the file is written again.
 	read, err := api.ReadContext(files[0], Settings())
 	if err != nil {
 		return result{}, err

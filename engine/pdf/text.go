@@ -36,6 +36,7 @@ func readText(t *task, files []io.ReadSeeker, _ io.Writer) (r result, err error)
 		found := whole(p.out.String())
 		r.Text = strings.ToValidUTF8(found[:min(len(found), maxText)], "")
 	}()
+	// Nothing is validated here: a damaged file may still have text.
 	conf := Settings()
 	conf.Limits.MaxDecodeBytes = maxPDFDecoded
 	conf.OwnerPW, conf.UserPW = t.Password, t.Password

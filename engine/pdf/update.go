@@ -64,6 +64,7 @@ func infoWith(pdf *model.Context, texts map[string]string) (types.Dict, error) {
 // updateOf writes a new object and a table for it, of the kind that the file has.
 func updateOf(pdf *model.Context, size, table int64, info types.Dict) []byte {
 	var out bytes.Buffer
+	// A file need not end in a new line.
 	out.WriteByte('\n')
 	n, at := *pdf.Size, size+1
 	fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", n, info.PDFString())
@@ -77,6 +78,8 @@ func updateOf(pdf *model.Context, size, table int64, info types.Dict) []byte {
 		for _, offset := range []int64{at, here} {
 			rows = binary.BigEndian.AppendUint64(append(rows, 1), uint64(offset)) //nolint:gosec // an offset is not negative
 		}
+		// W [1 8 0]: a row is one byte for the type (1 is an object at an offset), eight for the offset, and none
+		// for the generation. The two rows are those of the new object and of this stream itself.
 		fmt.Fprintf(&out, "%d 0 obj\n<< /Type /XRef /Size %d /W [1 8 0] /Index [%d 2] %s /Length %d >>\nstream\n%s\nendstream\nendobj\n",
 			n+1, n+2, n, ends, len(rows), rows)
 	} else {

@@ -90,6 +90,7 @@ func (t *Tool) doOutside(ctx context.Context, job *task, files []io.ReadSeeker, 
 	switch {
 	case err == nil:
 		return r, r.fault()
+	// If the worker has died, take only failed because its input ended.
 	case refused != nil && p.Alive():
 		return r, refused
 	case ctx.Err() != nil:
@@ -121,6 +122,8 @@ func (r *result) fault() error {
 }
 
 // send tells a worker what to do.
+// The task is JSON behind its length (4 bytes, little-endian). The files
+// follow as they are; their sizes are in the task.
 func (t *task) send(to io.Writer, files []io.ReadSeeker) error {
 	if err := writeJSON(to, t); err != nil {
 		return err
@@ -134,6 +137,8 @@ func (t *task) send(to io.Writer, files []io.ReadSeeker) error {
 }
 
 // receive reads what a worker answers.
+// The answer is the result as JSON behind its length, then the size of the file that was made (8 bytes,
+// little-endian, 0 if none was), then the file.
 func (r *result) receive(from io.Reader, take Take) error {
 	in := bufio.NewReader(from)
 	if err := readJSON(in, r); err != nil {

@@ -16,6 +16,8 @@ import (
 // WorkerMain is a worker process: it does the one task that comes in. The server calls it before anything else when it
 // is started as such a worker; the result is the exit code.
 func WorkerMain(in io.Reader, out io.Writer) int {
+	// A stack that overflows ends the process in a way that the server recognises. The memory limit makes the
+	// collector work harder before the hard limit of Confine is reached.
 	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(64 << 20)
 	debug.SetMemoryLimit(maxMemory * 3 / 4)

@@ -29,6 +29,7 @@ type runList struct {
 }
 
 // active is how many of the runs that have not ended a page shows.
+// They are shown on the first page only, in front of the runs that have ended, and do not count to its limit.
 const active = 200
 
 func (p runsParams) run(c *engine.Ctx, _ engine.Void) (runList, error) {
@@ -107,6 +108,7 @@ func (w *row) shown(c *engine.Ctx) engine.ShownRun {
 func eachWaiting(c *engine.Ctx, f func(w *row) bool) error {
 	from, to := "", ""
 	if !c.As.Admin {
+		// The rows of a user lie between the name with a slash and the name with the character after the slash.
 		from = url.PathEscape(c.As.Name)
 		from, to = from+"/", from+"0"
 	}

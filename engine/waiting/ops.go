@@ -102,6 +102,7 @@ func (p runParams) find(c *engine.Ctx) (*row, *storage.Tx, error) {
 		}
 		return &w, all, err
 	}
+	// Rows are kept by owner, whom an administrator need not know.
 	for w, err := range storage.Records[row](all.Table(table), "", "", 0) {
 		if err == nil {
 			err = c.Check()
@@ -124,6 +125,8 @@ func (p runParams) goOn(c *engine.Ctx) (any, error) {
 	if err := w.forget(all); err != nil {
 		return nil, err
 	}
+	// The turn stays the same. If the job of a timeout is still to come, whichever of the two runs first takes
+	// the row away, and the other finds nothing.
 	w.Reason, w.Failure = engine.WaitedAsked, ""
 	if err := all.Table(table).Put(w.key(), w); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 // UndoJob is the kind of the jobs that undo what a call has done outside of the server and that failed.
 const UndoJob = "chain.undo"
 
+// undoTable has a row for each step, by ATTEMPT/NUMBER in the order of the steps.
 const undoTable = "undo"
 
 // grace is how long after the end of its time an attempt of a call is sure to have ended.
@@ -49,6 +50,7 @@ func (r *Runs) Record(c *engine.Ctx, attempt string, u *engine.Undo) error {
 		for range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", false, 0) {
 			n++
 		}
+		// One job for each attempt is enough: it undoes all the rows it finds.
 		if n == 0 {
 			if err := enqueueUndo(tx, attempt, due); err != nil {
 				return err
@@ -89,6 +91,7 @@ func (r *Runs) undo(ctx context.Context, e *engine.Engine, j outbox.Job) error {
 	}
 	for {
 		more := false
+		// One step a transaction: what was undone outside stays noted as such, even if the step before it fails.
 		call := engine.Call{Op: "undo", As: e.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
 		err := e.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
 			more = false

@@ -28,6 +28,7 @@ func keep(v any, depth int) (any, error) {
 		return nil, fault.Limit.Errorf("nested more than %d deep", maxDepth)
 	}
 	switch v := v.(type) {
+	// An int comes back as int64, and a list of strings as a list of any.
 	case nil, string, bool, int, int64:
 		return v, nil
 	case storage.Ref:
@@ -109,6 +110,7 @@ func decode(c *engine.Ctx, raw json.RawMessage) (any, error) {
 		return nil, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
+	// float64 would lose digits of large integers.
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {

@@ -69,6 +69,7 @@ func (r *Runs) Refresh(ctx context.Context, e *engine.Engine) error {
 	})
 }
 
+// note never forgets: an event too many costs a look at a table, one too few a chain that sleeps for ever.
 func (r *Runs) note(event string) {
 	r.mu.RLock()
 	known := r.events[event]
@@ -211,6 +212,7 @@ func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs) error {
 		}
 		reason = engine.WaitedTimeout
 	}
+	// Without a time, only the event has it go on, and there is no job.
 	if w.Until = s.Wait.Until; w.Until.IsZero() {
 		return nil
 	}
@@ -278,6 +280,7 @@ func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
 // wake has a chain go on because of what it waits for.
 func wake(tx *storage.Tx, key string) error {
 	var w row
+	// With a reason the chain is about to go on already.
 	if found, err := tx.Table(table).Get(key, &w); err != nil || !found || w.Reason != "" {
 		return err
 	}
@@ -302,6 +305,7 @@ func (w *row) forget(tx *storage.Tx) error {
 // remove removes the chain with everything that is kept for it.
 func (w *row) remove(tx *storage.Tx) error {
 	err := errors.Join(tx.Table(table).Delete(w.key()), w.forget(tx))
+	// Items of batches that are done were deleted as each began.
 	for n := w.Done; n < w.Batches && err == nil; n++ {
 		err = tx.Table(itemTable).Delete(w.itemKey(n))
 	}
@@ -325,6 +329,7 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 	var w row
 	err := e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
 		found, err := tx.Table(table).Get(t.Key, &w)
+		// A job of an earlier turn is one whose event came first, for example a timeout.
 		if err == nil && (!found || w.Turn != t.Turn) {
 			w = row{}
 		}
@@ -347,6 +352,7 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 		w.Failure = err.Error()[:min(len(err.Error()), maxReason)]
 		return tx.Table(table).Put(t.Key, &w)
 	})
+	// Trying again cannot help with these. The row stays, so that Run.Continue can, once the cause is mended.
 	if k := fault.Of(err); k == fault.Invalid || k == fault.Denied || k == fault.Limit || k == fault.NotFound {
 		err = &outbox.GaveUp{Err: err}
 	}
