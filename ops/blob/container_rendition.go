@@ -24,8 +24,8 @@ type containerParams struct {
 	Reason string `json:"reason,omitzero" doc:"Reason for the download, for the log."`
 }
 
-// Folders are followed recursively, and the paths in the archive grow with each level.
-// maxLevels bounds the levels of one archive.
+// maxLevels bounds the levels of one archive. Folders are followed recursively, and the paths in the
+// archive grow with each level.
 const maxLevels = 20
 
 func (p containerParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

@@ -10,9 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
-// The directory of an archive is in memory while it is written, and each entry costs a file that is
-// opened.
-// maxEntries bounds the files and folders of one archive.
+// maxEntries bounds the files and folders of one archive. The directory of an archive is in memory while
+// it is written, and each entry costs a file that is opened.
 const maxEntries = 10_000
 
 var createZip = engine.Op{

@@ -13,9 +13,8 @@ import (
 	"catena/storage/hold"
 )
 
-// The common file systems of Linux agree on it. A longer name would fail in the job, when nobody is
-// there to read why.
-// maxName is the number of bytes that file systems take for a name.
+// maxName is the number of bytes that file systems take for a name. The common file systems of Linux
+// agree on it. A longer name would fail in the job, when nobody is there to read why.
 const maxName = 255
 
 func exportToFS(folder string) engine.Op {

@@ -68,10 +68,9 @@ func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, 
 	return c.Tx.Create(folder, typeName, name, props)
 }
 
-// Clients of the platform set the variable with the path or id of the folder; a chain may hold a
-// document in it. It must be readable for the caller; whether something may be created in it is
-// checked by Create.
-// container returns the folder documents are made in.
+// container returns the folder documents are made in. Clients of the platform set the variable with the
+// path or id of the folder; a chain may hold a document in it. It must be readable for the caller;
+// whether something may be created in it is checked by Create.
 func container(c *engine.Ctx) (*storage.Doc, error) {
 	switch v := c.Vars["currentDocument"].(type) {
 	case *storage.Doc:

@@ -24,8 +24,8 @@ type Outside struct {
 	Folder string         // below which files are exported; "": nowhere
 }
 
-// Names and JSON are formats on disk: a job may have been written by the version before this one.
-// Kinds of jobs, and their data.
+// Kinds of jobs, and their data. Names and JSON are formats on disk: a job may have been written by the
+// version before this one.
 const (
 	exportJob = "blob.export"
 	postJob   = "blob.post"

@@ -9,18 +9,18 @@ import (
 	"catena/storage/fault"
 )
 
-// Check looks at the parameters when the command is submitted, so that a mistake reaches the caller
-// and not only the status of the command. Exactly one of do and line is set: line makes the command
-// a table (export.go), and such a command changes no document.
-// action is what a command does to a document: it changes something, or writes a line of a table.
+// action is what a command does to a document: it changes something, or writes a line of a table. Check
+// looks at the parameters when the command is submitted, so that a mistake reaches the caller and not
+// only the status of the command. Exactly one of do and line is set: line makes the command a table
+// (export.go), and such a command changes no document.
 type action struct {
 	check func(c *engine.Ctx, params map[string]any) error
 	do    func(c *engine.Ctx, d *storage.Doc, params map[string]any) error
 	line  func(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error)
 }
 
-// The names are the platform's; those with UI are what its web pages send for the same work.
-// actions are those that there are, by name.
+// actions are those that there are, by name. The names are the platform's; those with UI are what its
+// web pages send for the same work.
 var actions = map[string]action{
 	"automation":      {check: checkOperation, do: runOperation},
 	"automationUi":    {check: checkOperation, do: runOperation},
@@ -82,9 +82,8 @@ func checkProps(_ *engine.Ctx, params map[string]any) error {
 	return nil
 }
 
-// The platform has clients send options of saving among the properties; none of the three names has
-// a prefix, so none can hide a property.
-// properties are the parameters without those that say how to save.
+// properties are the parameters without those that say how to save. The platform has clients send
+// options of saving among the properties; they are accepted and have no effect.
 func properties(params map[string]any) map[string]any {
 	props := maps.Clone(params)
 	for _, name := range []string{"VersioningOption", "disableAuditLogger", "param-disable"} {

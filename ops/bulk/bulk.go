@@ -27,10 +27,9 @@ var Ops = []engine.Op{
 	wait,
 }
 
-// They are the platform's, and clients poll until one of the last two. A command that failed as a
-// whole is ABORTED with a message; one of which single documents failed is COMPLETED with a number
-// of errors.
-// The states of a command.
+// The states of a command. They are the platform's, and clients poll until one of the last two. A
+// command that failed as a whole is ABORTED with a message; one of which single documents failed is
+// COMPLETED with a number of errors.
 const (
 	scheduled = "SCHEDULED"
 	scrolling = "SCROLLING_RUNNING"
@@ -53,10 +52,9 @@ const (
 	kept = 7 * 24 * time.Hour
 )
 
-// Its JSON is a format on disk: a server must be able to go on with the commands of the version
-// before it. Actor is the caller, whose rights are read again for each batch; the password or key
-// that signed the caller in must still stand.
-// command is how a command is kept.
+// command is how a command is kept. Its JSON is a format on disk: a server must be able to go on with
+// the commands of the version before it. Actor is the caller, whose rights are read again for each
+// batch; the password or key that signed the caller in must still stand.
 type command struct {
 	credential.Actor
 
@@ -114,9 +112,9 @@ func (c *command) shown(base string) map[string]any {
 	return m
 }
 
-// A command of somebody else is answered as if it did not exist, so that ids cannot be tried out.
-// The system is let through for the worker, which reads commands in transactions of the server.
-// find returns a command of the caller; administrators see all.
+// find returns a command of the caller; administrators see all. A command of somebody else is answered
+// as if it did not exist, so that ids cannot be tried out. The system is let through for the worker,
+// which reads commands in transactions of the server.
 func find(tx *storage.Tx, id string) (*command, error) {
 	c := &command{}
 	missing := fault.NotFound.Errorf("bulk command %s", id)

@@ -29,17 +29,15 @@ const (
 	maxColumns = 1000
 )
 
-// Names and order are those of the platform's export.
-// firstColumns are those of every document.
+// firstColumns are those of every document. Names and order are those of the platform's export.
 var firstColumns = []string{
 	"repository", "uid", "path", "type", "state", "parentRef", "isCheckedOut", "isVersion", "isProxy", "proxyTargetId",
 	"versionableId", "changeToken", "isTrashed", "title", "versionLabel", "lockOwner", "lockCreated", "lastModified",
 }
 
-// The columns of schemas come first, sorted, then the xpaths in the order given. Header and lines
-// call it separately, in different transactions: it depends on nothing but the parameters and the
-// types.
-// columns are the properties that parameters "schemas" and "xpaths" ask for, by schema and name.
+// columns are the properties that parameters "schemas" and "xpaths" ask for, by schema and name. The
+// columns of schemas come first, sorted, then the xpaths in the order given. Header and lines call it
+// separately, in different transactions: it depends on nothing but the parameters and the types.
 func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 	var out []string
 	names, err := texts(params, "schemas")
@@ -184,10 +182,9 @@ func cell(v any) string {
 	return fmt.Sprint(v)
 }
 
-// They are cut anywhere, also within a line: join reads all rows of the command in the order of
-// their keys as one stream of bytes. Four digits are enough, as a batch of 500 documents would need
-// 10 MB a line to exceed them.
-// keepLines keeps the lines of a batch.
+// keepLines keeps the lines of a batch. They are cut anywhere, also within a line: join reads all rows
+// of the command in the order of their keys as one stream of bytes. Four digits are enough, as a batch
+// of 500 documents would need 10 MB a line to exceed them.
 func (w *worker) keepLines(tx *storage.Tx, batch int, lines []byte) error {
 	for n := 0; len(lines) > 0; n++ {
 		size := min(len(lines), linesSize)
@@ -199,10 +196,9 @@ func (w *worker) keepLines(tx *storage.Tx, batch int, lines []byte) error {
 	return nil
 }
 
-// It runs in the transaction that completes the command, so a command is never complete without its
-// file, and a transaction that is run again makes the file again. Only one row is in memory at a
-// time.
-// join puts the lines together to a file that the command holds.
+// join puts the lines together to a file that the command holds. It runs in the transaction that
+// completes the command, so a command is never complete without its file, and a transaction that is run
+// again makes the file again. Only one row is in memory at a time.
 func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 	names, err := columns(c, cmd.Params)
 	if err != nil {

@@ -39,9 +39,9 @@ type loadParams struct {
 	Existing string `json:"existing" default:"skip" enum:"reject,skip,update" doc:"What becomes of a record whose document exists already."`
 }
 
-// A call is one transaction, which has to fit into memory and must end within the time of a call.
-// Files of any length are for the address of the loader, which makes a transaction of each part.
-// The most records of one call, and the most bytes of one of them.
+// The most records of one call, and the most bytes of one of them. A call is one transaction, which has
+// to fit into memory and must end within the time of a call. Files of any length are for the address of
+// the loader, which makes a transaction of each part.
 const (
 	maxLoad   = 1000
 	maxRecord = 1 << 20
@@ -99,8 +99,7 @@ func (p loadParams) file(c *engine.Ctx, b *storage.Blob) ([]any, error) {
 	}
 }
 
-// Its folders are documents of this transaction and must not outlive it.
-// loader loads records.
+// loader loads records. Its folders are documents of this transaction and must not outlive it.
 type loader struct {
 	loadParams
 	c       *engine.Ctx
@@ -184,8 +183,8 @@ func readLoaded(raw any) (loaded, error) {
 	return rec, nil
 }
 
-// Create and Save check the permissions, as for any caller; the loader itself grants nothing.
-// one carries out a record.
+// one carries out a record. Create and Save check the permissions, as for any caller; the loader itself
+// grants nothing.
 func (l *loader) one(raw any, out map[string]any) error {
 	rec, err := readLoaded(raw)
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 // not.
 const page = 1000
 
-// One snapshot means that each document is found once, whatever others move or change between the
-// pages.
-// ids finds the documents of a command, in one snapshot.
+// ids finds the documents of a command, in one snapshot. One snapshot means that each document is found
+// once, whatever others move or change between the pages.
 func (q *query) ids(c *engine.Ctx) ([]string, error) {
 	if q.IDs != nil {
 		return q.IDs, nil

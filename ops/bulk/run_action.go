@@ -56,9 +56,8 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	return cmd.submit(c)
 }
 
-// The command and its two jobs are written with the transaction of the call: either all exist or
-// none does.
-// submit keeps a command and has it carried out after the commit.
+// submit keeps a command and has it carried out after the commit. The command and its two jobs are
+// written with the transaction of the call: either all exist or none does.
 func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 	a, ok := actions[cmd.Action]
 	if !ok {

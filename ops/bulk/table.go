@@ -89,10 +89,9 @@ func labels(c *engine.Ctx, xpath string, v any, params map[string]any) (any, err
 	return v, nil
 }
 
-// Values of hierarchical directories are stored as parent/child; the entry itself has the last part
-// as its id. A label that is missing is not an error, since a table with an id in it is still of
-// use.
-// label is that of an entry; an id that nothing has is its own.
+// label is that of an entry; an id that nothing has is its own. Values of hierarchical directories are
+// stored as parent/child; the entry itself has the last part as its id. A label that is missing is not
+// an error, since a table with an id in it is better than none.
 func label(c *engine.Ctx, list, id, lang string) (string, error) {
 	d, err := record.In(c.Tx, list)
 	if err != nil {
@@ -138,10 +137,10 @@ func keepTable(tx *storage.Tx, params map[string]any, in io.Reader) (*storage.Bl
 	return tx.NewBlob(strings.TrimSuffix(name, ".csv")+".zip", "application/zip", z)
 }
 
-// The store takes a reader and an archive wants a writer. Packing 32 KiB whenever the reader has
-// nothing left joins the two without a goroutine, which would have to be ended when the store gives
-// up, and without the whole in memory.
-// zipped reads an archive with one file, which it makes of another reader as it is read.
+// zipped reads an archive with one file, which it makes of another reader as it is read. The store takes
+// a reader and an archive wants a writer. Packing 32 KiB whenever the reader has nothing left joins the
+// two without a goroutine, which would have to be ended when the store gives up, and without the whole
+// in memory.
 type zipped struct {
 	in   io.Reader
 	to   *zip.Writer

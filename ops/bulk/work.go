@@ -16,13 +16,12 @@ import (
 	"catena/storage/outbox"
 )
 
-// It is stored with the jobs and must not change.
-// JobKind is the kind of the jobs that carry out commands.
+// JobKind is the kind of the jobs that carry out commands. It is stored with the jobs and must not
+// change.
 const JobKind = "bulk"
 
-// The command itself is a row and not part of the job: the job may run again, and must then see how
-// far it has got.
-// order is the data of a job.
+// order is the data of a job. The command itself is a row and not part of the job: the job may run
+// again, and must then see how far it has got.
 type order struct {
 	Command string `json:"command"`
 	Forget  bool   `json:"forget,omitempty"`
@@ -51,10 +50,9 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 	}
 }
 
-// Internal counts as temporary because it may be a defect of one version or a disk that is full;
-// the outbox gives up at some point by itself. Work that an administrator has ended must not begin
-// again.
-// temporary reports whether a command may do better later.
+// temporary reports whether a command may do better later. Internal counts as temporary because it may
+// be a defect of one version or a disk that is full; the outbox gives up at some point by itself. Work
+// that an administrator has ended must not begin again.
 func temporary(err error) bool {
 	k := fault.Of(err)
 	return fault.CodeOf(err) != fault.CodeRunEnded && (k == fault.Unavailable || k == fault.Conflict || k == fault.Internal)
@@ -100,10 +98,9 @@ func (w *worker) change(tx *storage.Tx, fn func(tx *storage.Tx, cmd *command) er
 	return cmd.over(), cmd.put(tx)
 }
 
-// It is entered again after a restart or a temporary error. A command that was still looking for
-// its documents begins that again, from nothing, since a part of a list cannot be told from a whole
-// one; a running one goes on with Next.
-// work goes on where the command stands.
+// work goes on where the command stands. It is entered again after a restart or a temporary error. A
+// command that was still looking for its documents begins that again, from nothing, since a part of a
+// list cannot be told from a whole one; a running one goes on with Next.
 func (w *worker) work(ctx context.Context) error {
 	found := false
 	over, err := w.update(ctx, func(tx *storage.Tx, cmd *command) error {
@@ -173,9 +170,9 @@ func (w *worker) scroll(ctx context.Context) (over bool, err error) {
 // Nine digits keep the keys in the order of the numbers.
 func (w *worker) key(n int) string { return fmt.Sprintf("%s/%09d", w.id, n) }
 
-// The rows that say how far the command has got are written by the same transaction as the changes:
-// a batch is done and counted, or neither.
-// batch acts on the next batch, in one transaction. What fails for a document is undone for it and counted.
+// batch acts on the next batch, in one transaction. What fails for a document is undone for it and
+// counted. The rows that say how far the command has got are written by the same transaction as the
+// changes: a batch is done and counted, or neither.
 func (w *worker) batch(ctx context.Context) (over bool, err error) {
 	err = w.e.Work(ctx, w.call(), engine.Writes, func(tx *storage.Tx) error {
 		over, err = w.change(tx, w.next)
@@ -239,9 +236,9 @@ func (w *worker) act(tx *storage.Tx, c *engine.Ctx, cmd *command, ids []string) 
 	return w.keepLines(tx, cmd.Next, lines.Bytes())
 }
 
-// Documents that are gone, or that the user may not read any longer, are skipped and not counted as
-// errors: others have worked in the repository since the query ran.
-// one acts on a document. Only what must end the whole batch is an error.
+// one acts on a document. Only what must end the whole batch is an error. Documents that are gone, or
+// that the user may not read any longer, are skipped and not counted as errors: others have worked in
+// the repository since the query ran.
 func (cmd *command) one(c *engine.Ctx, id string, out *sheet.Writer) error {
 	// It counts attempts, skipped and failed ones included, so that it reaches the total when the
 	// command is complete.

@@ -43,9 +43,8 @@ const (
 	memberOf = "collectionMember:collectionIds"
 )
 
-// The check is made here because the lists are written as the system, which storage does not stop
-// (put).
-// open returns the collection a parameter names, which the caller must be allowed to change.
+// open returns the collection a parameter names, which the caller must be allowed to change. The check
+// is made here because the lists are written as the system, which storage does not stop (put).
 func open(c *engine.Ctx, ref storage.Ref) (*storage.Doc, error) {
 	d, err := engine.Named(c.Tx.Doc(ref))
 	if err != nil {
@@ -76,9 +75,9 @@ func ids(d *storage.Doc, xpath string) []string {
 	return out
 }
 
-// Callers must have checked the right to change the collection. The document is read again as the
-// system, so that unsaved changes of the caller's copy are not saved along with the list.
-// put stores a list of document ids with the rights of the server and without a trace.
+// put stores a list of document ids with the rights of the server and without a trace. Callers must have
+// checked the right to change the collection. The document is read again as the system, so that unsaved
+// changes of the caller's copy are not saved along with the list.
 func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 	system := c.Tx.As(c.Tx.Repo().System())
 	fresh, err := system.Reload(d)
@@ -97,9 +96,8 @@ func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 	return err
 }
 
-// Both lists are checked and completed separately: one that lacks the entry, for example after an
-// import, is repaired.
-// join makes d a member of a collection.
+// join makes d a member of a collection. Both lists are checked and completed separately: one that lacks
+// the entry, for example after an import, is repaired.
 func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	if d.HasFacet("NotCollectionMember") || d.IsVersion() {
 		return nil, fault.Invalid.Errorf("document %s: cannot be added to a collection", d.Path())
@@ -127,9 +125,8 @@ func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	})
 }
 
-// The document need not be one that may be in collections: what was put in before must be
-// removable.
-// leave ends the membership of d.
+// leave ends the membership of d. The document need not be one that may be in collections: what was put
+// in before must be removable.
 func leave(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	fresh, err := c.Tx.Reload(collection)
 	if err != nil {
@@ -151,8 +148,8 @@ func without(list []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == id })
 }
 
-// The names of the events are the platform's; listeners may refuse the first.
-// change describes a change before and after it, and returns the document as it is then.
+// change describes a change before and after it, and returns the document as it is then. The names of
+// the events are the platform's; listeners may refuse the first.
 func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() error) (*storage.Doc, error) {
 	extra := map[string]any{"collection": collection.ID()}
 	if err := c.Tx.Fire("before"+what, d, extra); err != nil {

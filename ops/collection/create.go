@@ -43,8 +43,8 @@ func shelf(c *engine.Ctx) (*storage.Doc, error) {
 	return own(c, "Collections", "Collections", "Collections")
 }
 
-// What is in it is visible to its owner and to administrators only, unless the owner shares it.
-// own returns a child of the caller's personal workspace, made if it is not there.
+// own returns a child of the caller's personal workspace, made if it is not there. What is in it is
+// visible to its owner and to administrators only, unless the owner shares it.
 func own(c *engine.Ctx, name, typeName, title string) (*storage.Doc, error) {
 	home, err := people.Home(c.Tx, true)
 	if err != nil {

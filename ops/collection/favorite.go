@@ -73,9 +73,8 @@ func (favoriteParams) list(c *engine.Ctx, _ *storage.Doc) (*storage.Page, error)
 	return page(c, "user_favorites", map[string]any{"queryParams": []string{list.ID()}})
 }
 
-// It is created when it is first needed, also by operations that otherwise only read, which is why
-// those are declared as writing.
-// favorites is the collection of the caller's favorites.
+// favorites is the collection of the caller's favorites. It is created when it is first needed, also by
+// operations that otherwise only read, which is why those are declared as writing.
 func favorites(c *engine.Ctx) (*storage.Doc, error) {
 	return own(c, "Favorites", "Favorites", "Favorites")
 }

@@ -27,9 +27,8 @@ func (membersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
 	return page(c, "default_content_collection", map[string]any{"queryParams": []string{d.ID()}})
 }
 
-// It is called by name; undeclared parameters of the call, such as pageSize, reach it because the
-// operations are Open.
-// page runs a page provider with parameters of the caller's.
+// page runs a page provider with parameters of the caller's. It is called by name; undeclared parameters
+// of the call, such as pageSize, reach it because the operations are Open.
 func page(c *engine.Ctx, provider string, params map[string]any) (*storage.Page, error) {
 	params["providerName"] = provider
 	out, err := c.Call("Repository.PageProvider", nil, params)
@@ -60,8 +59,8 @@ func (p mineParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 	return page(c, "user_collections", beginning(p.Term))
 }
 
-// The wildcards in the term are escaped, so that a term of % does not list every collection.
-// beginning are the parameters of user_collections for the titles that begin with a term.
+// beginning are the parameters of user_collections for the titles that begin with a term. The wildcards
+// in the term are escaped, so that a term of % does not list every collection.
 func beginning(term string) map[string]any {
 	return map[string]any{"namedParameters": storage.Props{"searchTerm": query.Literal(term) + "%"}}
 }

@@ -11,14 +11,12 @@ import (
 	"catena/storage/fault"
 )
 
-// Longer values are mistakes, in milliseconds for example. Without newTx the call's own time bounds
-// the run as well.
-// maxTimeout is the longest time an inner run may ask for, in seconds.
+// maxTimeout is the longest time an inner run may ask for, in seconds. Longer values are mistakes, in
+// milliseconds for example. Without newTx the call's own time bounds the run as well.
 const maxTimeout = 24 * 60 * 60
 
-// The operation is checked for the caller and the entry point by engine.Ctx.Call: running it from
-// here gives no more rights than calling it.
-// inner is one run of another operation within the call.
+// inner is one run of another operation within the call. The operation is checked for the caller and the
+// entry point by engine.Ctx.Call: running it from here gives no more rights than calling it.
 type inner struct {
 	id       string
 	params   storage.Props
@@ -101,8 +99,8 @@ func (r inner) once(c *engine.Ctx, in any) (any, error) {
 	return out, err
 }
 
-// If the whole call is at its end, its own error is the one to report.
-// overdue names the limit if the run, and not the whole call, took too long.
+// overdue names the limit if the run, and not the whole call, took too long. If the whole call is at its
+// end, its own error is the one to report.
 func (r inner) overdue(c *engine.Ctx, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && c.Err() == nil {
 		return fault.Limit.Errorf("operation %s: took longer than %d s", r.id, r.timeout).WithCode(fault.CodeTimeout).In("timeout")
@@ -116,10 +114,10 @@ func fatal(c *engine.Ctx, err error) bool {
 	return c.Err() != nil || fault.Is(err, fault.Internal)
 }
 
-// An inner run may have saved a document that a variable still holds in its earlier state; saving
-// that one later would conflict with what the same call has written.
 // refresh reads the documents in variables again, save those with changes not saved yet.
-// One that is gone or hidden now stays as it was.
+// One that is gone or hidden now stays as it was. An inner run may have saved a document that a variable
+// still holds in its earlier state; saving that one later would conflict with what the same call has
+// written.
 func refresh(c *engine.Ctx) {
 	for name, v := range c.Vars {
 		d, ok := v.(*storage.Doc)

@@ -8,10 +8,9 @@ import (
 	"catena/storage/fault"
 )
 
-// The list is read before the first run: a run that changes the variable does not change how often
-// the others happen.
 // each runs an operation on the call's input once for every item of the list in a
-// variable; the item is a variable, too.
+// variable; the item is a variable, too. The list is read before the first run: a run that changes the
+// variable does not change how often the others happen.
 func (r inner) each(c *engine.Ctx, list, item string) error {
 	// That name belongs to the engine: a variable of the name would hide the parameters of the
 	// chain.
@@ -50,9 +49,8 @@ func (r inner) each(c *engine.Ctx, list, item string) error {
 	return nil
 }
 
-// Lists in variables have many Go types (documents, files, texts), hence the reflection; a text is
-// not a list.
-// itemsIn returns the items of the list that a variable holds. No variable is an empty list.
+// itemsIn returns the items of the list that a variable holds. No variable is an empty list. Lists in
+// variables have many Go types (documents, files, texts), hence the reflection; a text is not a list.
 func itemsIn(c *engine.Ctx, name string) ([]any, error) {
 	v := c.Vars[name]
 	switch list := v.(type) {

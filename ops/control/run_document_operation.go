@@ -32,9 +32,8 @@ func (p runDocumentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	return returning(c, p, d, "document")
 }
 
-// Nothing as a result is allowed: the operation may have deleted the document, or its failure was
-// tolerated.
-// returning runs the operation, which must return what it was given: a document or a file.
+// returning runs the operation, which must return what it was given: a document or a file. Nothing as a
+// result is allowed: the operation may have deleted the document, or its failure was tolerated.
 func returning[T any](c *engine.Ctx, p runDocumentParams, in T, word string) (found T, err error) {
 	r := inner{id: p.ID, params: p.Params, isolate: p.Isolate, apart: p.NewTx, tolerant: !p.Rollback, timeout: p.Timeout}
 	r.check = func(out any) error {

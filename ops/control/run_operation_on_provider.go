@@ -7,9 +7,8 @@ import (
 	"catena/storage/search"
 )
 
-// It bounds the ids that are held: at the default page limit of 1,000 documents that is ten
-// million.
-// maxPages bounds the pages of one query.
+// maxPages bounds the pages of one query. It bounds the ids that are held: at the default page limit of
+// 1,000 documents that is ten million.
 const maxPages = 10_000
 
 var runOperationOnProvider = engine.Op{

@@ -24,10 +24,10 @@ var (
 		"Document.Export", map[string]any{"exportAsTree": true})
 )
 
-// The platform ships these as automation chains, and its rendition definitions name them. Their
-// input is void: what they work on is on the stack of the call (Context.PushDocument,
-// Context.PushBlob), so a caller that pushes nothing gets an error instead of a file.
-// popped makes an operation that has another one make a file of what was put on a stack last.
+// popped makes an operation that has another one make a file of what was put on a stack last. The
+// platform ships these as automation chains, and its rendition definitions name them. Their input is
+// void: what they work on is on the stack of the call (Context.PushDocument, Context.PushBlob), so a
+// caller that pushes nothing gets an error instead of a file.
 func popped(name, doc string, stack engine.Stack, op string, params map[string]any) engine.Op {
 	return engine.Op{
 		// Anyone may call them, because the operation behind each reads with the caller's rights: a

@@ -49,10 +49,9 @@ type wanted struct {
 	Type      string `json:"type,omitzero" doc:"Type of the result: application/pdf."`
 }
 
-// The three ways are tried in this order: a converter's name wins over a type, and a type over a
-// format. Clients of the platform look for the words "is not registered" and "is not available" in
-// the messages.
-// find returns the converter wanted for a file.
+// find returns the converter wanted for a file. The three ways are tried in this order: a converter's
+// name wins over a type, and a type over a format. Clients of the platform look for the words "is not
+// registered" and "is not available" in the messages.
 func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
 	if w.Converter != "" {
 		c, err := convert.Named(w.Converter)
@@ -74,9 +73,8 @@ func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
 	return nil, fault.Invalid.Errorf("conversion: Converter from %q to %q is not available", b.Type, typ).WithCode(fault.CodeConverterUnsupported)
 }
 
-// The kind is NotFound, so that renditions can take a document without a file for one without the
-// rendition.
-// mainBlob returns the main file of a document, which must have one.
+// mainBlob returns the main file of a document, which must have one. The kind is NotFound, so that
+// renditions can take a document without a file for one without the rendition.
 func mainBlob(d *storage.Doc) (*storage.Blob, error) {
 	b, err := d.MainBlob()
 	if err == nil && b == nil {

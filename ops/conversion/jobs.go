@@ -11,10 +11,9 @@ import (
 	"catena/storage/outbox"
 )
 
-// The work is done as the system, because the request has ended and the rights of its caller were
-// checked when the file was read. Who may see the result is checked again when it is fetched
-// (resultParams.run).
-// Jobs are the handlers of conversions in the background.
+// Jobs are the handlers of conversions in the background. The work is done as the system, because the
+// request has ended and the rights of its caller were checked when the file was read. Who may see the
+// result is checked again when it is fetched (resultParams.run).
 func Jobs(repo *storage.Repo) outbox.Handlers {
 	of := func(do func(context.Context, *storage.Repo, string) error) outbox.Handler {
 		return outbox.Handler{Do: func(ctx context.Context, j outbox.Job) error {
@@ -28,9 +27,8 @@ func Jobs(repo *storage.Repo) outbox.Handlers {
 	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end)}
 }
 
-// A record that is gone is no error: it was forgotten after a day, and a job that comes late has
-// nothing left to do.
-// change rewrites the record of a conversion, unless it is gone.
+// change rewrites the record of a conversion, unless it is gone. A record that is gone is no error: it
+// was forgotten after a day, and a job that comes late has nothing left to do.
 func change(ctx context.Context, repo *storage.Repo, id string, fn func(tx *storage.Tx, r *row) error) error {
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
 		r := &row{}
@@ -87,9 +85,8 @@ func converted(ctx context.Context, repo *storage.Repo, r *row) (*storage.Blob, 
 	return by.Convert(ctx, repo.Blobs().Load(r.Source), nil)
 }
 
-// Source and result are released by digest. Content that a document or another holder refers to
-// stays; the rest goes with the next sweep.
-// end forgets a conversion.
+// end forgets a conversion. Source and result are released by digest. Content that a document or another
+// holder refers to stays; the rest goes with the next sweep.
 func end(ctx context.Context, repo *storage.Repo, id string) error {
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
 		r := &row{}

@@ -54,10 +54,10 @@ func (p pictureCreateParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.D
 	return c.Tx.Create(folder, "Picture", name, props)
 }
 
-// The platform takes originalPicture as JSON text; a map or a file, as chains may pass it, will do,
-// too. What it may name, an upload of the caller's for example, is decided where all parameters of
-// type blob are read (engine.Ctx.Convert).
-// original reads the description of a file, as JSON or taken apart already.
+// original reads the description of a file, as JSON or taken apart already. The platform takes
+// originalPicture as JSON text; a map or a file, as chains may pass it, will do, too. What it may name,
+// an upload of the caller's for example, is decided where all parameters of type blob are read
+// (engine.Ctx.Convert).
 func original(c *engine.Ctx, v any) (*storage.Blob, error) {
 	if text, ok := v.(string); ok {
 		v = nil

@@ -16,10 +16,9 @@ import (
 // viewsField is where a picture keeps its views.
 const viewsField = "picture:views"
 
-// Each is a file that is made during the call and kept with the document. The platform declares
-// five, and pictures are drawn one after the other on the whole server (engine/convert), so a
-// longer list would hold up everyone.
-// maxViews bounds the views of a picture.
+// maxViews bounds the views of a picture. Each is a file that is made during the call and kept with the
+// document. The platform declares five, and pictures are drawn one after the other on the whole server
+// (engine/convert), so a longer list would hold up everyone.
 const maxViews = 20
 
 // usualView is a view that every picture has, with its measures in pixels; the original has none.
@@ -31,9 +30,8 @@ type usualView struct {
 // usualViews are the usual views in their order.
 var usualViews = []usualView{{"Original", 0, 0}, {"FullHD", 1920, 1080}, {"Medium", 1000, 1000}, {"Small", 300, 300}, {"Thumbnail", 100, 100}}
 
-// The members are those of the platform's PictureTemplate; a client may send a template as an
-// object or as JSON text.
-// viewTemplate describes a view that is to be made.
+// viewTemplate describes a view that is to be made. The members are those of the platform's
+// PictureTemplate; a client may send a template as an object or as JSON text.
 type viewTemplate struct {
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
@@ -111,10 +109,9 @@ func viewOf(c *engine.Ctx, of *storage.Blob, u usualView) (map[string]any, error
 	return view, nil
 }
 
-// The measures are at the beginning of a file, but formats may put long metadata before them, and
-// Bytes reads all or nothing. 32 MiB hold nearly every photograph, and bound the memory that one
-// view takes.
-// maxHead bounds the bytes of a file that is read for its measures.
+// maxHead bounds the bytes of a file that is read for its measures. The measures are at the beginning of
+// a file, but formats may put long metadata before them, and Bytes reads all or nothing. 32 MiB hold
+// nearly every photograph, and bound the memory that one view takes.
 const maxHead = 32 << 20
 
 var pictureView = engine.Op{
@@ -221,10 +218,9 @@ func (p recomputeViewsParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, er
 	return engine.Void{}, inBulk(c, p.Query, computeViews.Name)
 }
 
-// The query runs with the rights of the administrator who calls. The work is a bulk command of its
-// own after the commit: the pictures of a whole repository would exceed the time and the size of
-// one transaction.
-// inBulk has an operation run on all that a query finds, after the commit.
+// inBulk has an operation run on all that a query finds, after the commit. The query runs with the
+// rights of the administrator who calls. The work is a bulk command of its own after the commit: the
+// pictures of a whole repository would exceed the time and the size of one transaction.
 func inBulk(c *engine.Ctx, query, op string) error {
 	parameters, err := json.Marshal(map[string]any{"operationId": op})
 	if err != nil {

@@ -52,9 +52,9 @@ func (p getRenditionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, e
 	return b, err
 }
 
-// Publishing refers to them by these names as well, and RenditionDefinition.Suggestion lists them.
-// A rendition that this document does not have is an error of kind NotFound, which callers rely on.
-// renditions make what a document looks like, by name.
+// renditions make what a document looks like, by name. Publishing refers to them by these names as well,
+// and RenditionDefinition.Suggestion lists them. A rendition that this document does not have is an
+// error of kind NotFound, which callers rely on.
 var renditions = map[string]func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error){
 	"pdf":       asPDF,
 	"thumbnail": thumbnail,
@@ -87,9 +87,9 @@ func asPDF(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	return toPDFParams{}.blob(c, b)
 }
 
-// It calls the operation by name, since families do not import each other. The export runs as the
-// caller and leaves out what the caller may not read.
-// exported returns a rendition that the export of documents makes.
+// exported returns a rendition that the export of documents makes. It calls the operation by name, since
+// families do not import each other. The export runs as the caller and leaves out what the caller may
+// not read.
 func exported(extension string, params map[string]any) func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	return func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 		v, err := c.Call("Document.Export", d, params)

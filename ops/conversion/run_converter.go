@@ -19,8 +19,8 @@ var runConverter = engine.Op{
 	Run:      engine.On(runConverterParams.run),
 }
 
-// It bounds what is copied for a call before the converter looks at it.
-// maxParameters is more than any converter knows.
+// maxParameters is more than any converter knows. It bounds what is copied for a call before the
+// converter looks at it.
 const maxParameters = 100
 
 type runConverterParams struct {

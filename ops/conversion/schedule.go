@@ -24,10 +24,9 @@ type scheduleParams struct {
 	Base string `json:"base,omitzero" doc:"Address of the server."`
 }
 
-// Both are enqueued with the record, in the transaction of the call: if it fails, there is neither
-// a job without a record nor a record that nobody forgets. The names are stored with the jobs and
-// must not change.
-// Kinds of jobs: one converts, the other forgets.
+// Kinds of jobs: one converts, the other forgets. Both are enqueued with the record, in the transaction
+// of the call: if it fails, there is neither a job without a record nor a record that nobody forgets.
+// The names are stored with the jobs and must not change.
 const (
 	convertJob = "conversion.run"
 	endJob     = "conversion.end"
@@ -38,8 +37,7 @@ const (
 	keptFor = 24 * time.Hour
 )
 
-// Its JSON is a format on disk.
-// row is the record of a conversion.
+// row is the record of a conversion. Its JSON is a format on disk.
 type row struct {
 	Owner     string        `json:"owner"`         // an Identity
 	Doc       string        `json:"doc,omitempty"` // whose file it is

@@ -16,9 +16,9 @@ const (
 	thumbnailFacet = "Thumbnail"
 )
 
+// thumbnail returns a small picture: the one that the document keeps, one of its file, else a sign for the document.
 // A kept picture counts only if it was made of the present file (thumbnailName); after the file was
 // replaced it is made again for each answer, until Document.ComputeThumbnail stores another one.
-// thumbnail returns a small picture: the one that the document keeps, one of its file, else a sign for the document.
 func thumbnail(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	if d.HasFacet(thumbnailFacet) {
 		v, err := d.Get(thumbnailField)

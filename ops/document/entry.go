@@ -7,8 +7,8 @@ import (
 	"catena/storage/fault"
 )
 
-// Names with a colon cannot be written in this form, so they are refused instead of being cut.
-// parseEntry reads user:permission:true, where true may be left out.
+// parseEntry reads user:permission:true, where true may be left out. Names with a colon cannot be
+// written in this form, so they are refused instead of being cut.
 func parseEntry(text string) (user, permission string, granted bool, err error) {
 	parts := strings.Split(text, ":")
 	if len(parts) == 2 {
@@ -22,11 +22,10 @@ func parseEntry(text string) (user, permission string, granted bool, err error) 
 	return "", "", false, fault.Invalid.Errorf("ecm:acl: must be user:permission:true or user:permission:false, not %q", text).In("ecm:acl")
 }
 
-// Entries are found by comparing identifiers as text (storage.ACE.ID), so that of a client needs
-// the same six parts. Begin and end are milliseconds since 1970, empty if the entry has no such
-// bound.
 // canonicalID completes the identifier of an entry, user:permission:granted:creator:begin:end,
-// of which the last parts may be missing.
+// of which the last parts may be missing. Entries are found by comparing identifiers as text
+// (storage.ACE.ID), so that of a client needs the same six parts. Begin and end are milliseconds since
+// 1970, empty if the entry has no such bound.
 func canonicalID(id string) (string, error) {
 	parts := strings.Split(id, ":")
 	// The third part, whether it grants, is true by default; the others are empty.

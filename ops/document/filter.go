@@ -40,9 +40,9 @@ func (p filterParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
 	return storage.Docs{d}, nil
 }
 
-// Empty and blank parameters are tests that were not given: forms send them for fields left blank.
 // passes reports whether the document passes the tests that need no expression. These come first, because
-// evaluating one costs more than all of them.
+// evaluating one costs more than all of them. Empty and blank parameters are tests that were not given:
+// forms send them for fields left blank.
 func (p filterParams) passes(d *storage.Doc) bool {
 	if given(p.Types) && !slices.Contains(words(p.Types), d.Type().Name) {
 		return false

@@ -6,8 +6,8 @@ import (
 	"catena/storage/fault"
 )
 
-// The bound is for one folder; each input document of a list has it to itself.
-// maxChildren bounds the unpaged list of children; longer ones are read by pages.
+// maxChildren bounds the unpaged list of children; longer ones are read by pages. The bound is for one
+// folder; each input document of a list has it to itself.
 const maxChildren = 100_000
 
 var getChildren = engine.Op{

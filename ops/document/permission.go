@@ -19,10 +19,10 @@ const (
 	everything = "Everything"
 )
 
-// The slice may be shared with the document as read, so callers clone it before they change items.
-// The list "inherited" is computed from the folders above; writing it to the document would freeze
-// what they grant now.
-// entriesOf returns the document's own entries in a list, none if there is no such list.
+// entriesOf returns the document's own entries in a list, none if there is no such list. The slice may
+// be shared with the document as read, so callers clone it before they change items. The list
+// "inherited" is computed from the folders above; writing it to the document would freeze what they
+// grant now.
 func entriesOf(c *engine.Ctx, d *storage.Doc, name string) ([]storage.ACE, error) {
 	lists, err := c.Tx.ACLs(d)
 	if err != nil {
@@ -36,9 +36,8 @@ func entriesOf(c *engine.Ctx, d *storage.Doc, name string) ([]storage.ACE, error
 	return nil, nil
 }
 
-// Only the exact entry counts: denying everything to everyone ends inheritance because no entry
-// after it can match.
-// isBlock reports whether an entry ends inheritance.
+// isBlock reports whether an entry ends inheritance. Only the exact entry counts: denying everything to
+// everyone ends inheritance because no entry after it can match.
 func isBlock(a storage.ACE) bool {
 	return !a.Granted && a.User == everyone && a.Permission == everything
 }
@@ -76,8 +75,8 @@ func blocked(c *engine.Ctx, entries []storage.ACE) []storage.ACE {
 	return append(entries, storage.ACE{User: everyone, Permission: everything, Creator: c.As.Name})
 }
 
-// Zero means open. A period that has ended already is accepted here.
-// checkPeriod refuses a period that ends before it begins.
+// checkPeriod refuses a period that ends before it begins. Zero means open. A period that has ended
+// already is accepted here.
 func checkPeriod(begin, end time.Time) error {
 	if !begin.IsZero() && !end.IsZero() && end.Before(begin) {
 		return fault.Invalid.Errorf("end: %s is before begin", end.Format(time.RFC3339)).In("end")

@@ -70,8 +70,8 @@ func (p updateParams) set(d *storage.Doc, xpath string, value any) error {
 	return fault.Invalid.Errorf("propertiesBehaviors: %s: must be replace, append or append_excluding_duplicates, not %q", xpath, behavior).In("propertiesBehaviors")
 }
 
-// The result is a new list: the document compares old and new to find out what has changed.
-// appended returns the list at xpath with the items of value behind it.
+// appended returns the list at xpath with the items of value behind it. The result is a new list: the
+// document compares old and new to find out what has changed.
 func appended(d *storage.Doc, xpath string, value any, duplicates bool) ([]any, error) {
 	field, err := d.FieldAt(xpath)
 	if err != nil {

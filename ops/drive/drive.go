@@ -64,9 +64,8 @@ func Ops(c Config) []engine.Op {
 
 const services = "Services"
 
-// Installed programs call the operations by the platform's names. The names of both must never
-// change.
-// former are the other names of an operation.
+// former are the other names of an operation. Installed programs call the operations by the platform's
+// names. The names of both must never change.
 func former(verb string) []string { return []string{"NuxeoDrive." + verb} }
 
 // answer is a value as a file of JSON.
@@ -81,9 +80,8 @@ func answer(v any, err error) (*storage.Blob, error) {
 	return engine.NewBlob("drive.json", "application/json", data), nil
 }
 
-// It opens a view for each call, since a view is valid in its transaction only and remembers what
-// it has looked up.
-// need returns an item that has to be there.
+// need returns an item that has to be there. It opens a view for each call, since a view is valid in its
+// transaction only and remembers what it has looked up.
 func need(c *engine.Ctx, id string) (*View, *Item, error) {
 	v, err := Open(c.Tx)
 	if err != nil {
@@ -112,9 +110,8 @@ func refused(it *Item, what string) error {
 	return fault.Denied.Errorf("file system item %s: cannot be %s", it.ID, what)
 }
 
-// The caller may have changed something by which the document has left the view: that must not look
-// like success.
-// shown is a document as the item it is now.
+// shown is a document as the item it is now. The caller may have changed something by which the document
+// has left the view: that must not look like success.
 func shown(v *View, d *storage.Doc) (*storage.Blob, error) {
 	it, err := v.Item(d)
 	if err == nil && it == nil {

@@ -11,10 +11,10 @@ import (
 	"catena/storage/importer"
 )
 
-// It checks no permission itself: storage does when it creates or saves the document.
 // Create makes a document of a file in a folder, or puts the file on one that is there if it is to be
 // overwritten. A text becomes a note only if the note gives back the same bytes and name: otherwise the
-// program would see a change that nobody made, and synchronize for ever.
+// program would see a change that nobody made, and synchronize for ever. It checks no permission itself:
+// storage does when it creates or saves the document.
 func Create(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, overwrite bool) (*storage.Doc, error) {
 	tx := c.Tx
 	b, err := importer.Typed(b.With(cmp.Or(b.Name, "Untitled"), b.Type))
@@ -78,8 +78,8 @@ func Update(c *engine.Ctx, d *storage.Doc, b *storage.Blob) (*storage.Doc, error
 	return d, remember(c, d)
 }
 
-// The path of the document stays, so links to it remain valid.
 // Rename gives an item another name: a file its name, and the document's title if that was the same, a folder its title.
+// The path of the document stays, so links to it remain valid.
 func Rename(tx *storage.Tx, it *Item, name string) (*storage.Doc, error) {
 	if name == "" {
 		return nil, fault.Invalid.Errorf("name: must not be empty").In("name")
@@ -122,9 +122,8 @@ func named(tx *storage.Tx, d *storage.Doc, old *storage.Blob, name string) (*sto
 	return tx.Save(d, storage.SaveOptions{Source: source})
 }
 
-// Its JSON is a format on disk. The zero value would make a version for each update; see
-// defaultVersioning.
-// Versioning says when an update keeps what was before as a version.
+// Versioning says when an update keeps what was before as a version. Its JSON is a format on disk. The
+// zero value would make a version for each update; see defaultVersioning.
 type Versioning struct {
 	Delay time.Duration // after no change for so long
 	None  bool          // never

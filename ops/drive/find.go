@@ -10,10 +10,9 @@ import (
 // DocID returns the id of the document that the id of an item names: its last part.
 func DocID(item string) string { return item[strings.LastIndexByte(item, '#')+1:] }
 
-// A prefix that is wrong is refused, because an item that was a root and is none now must look
-// deleted to a program that still asks with its old id.
 // Find returns the item of an id, nil if there is none. What stands in front of the document's id may be missing,
-// but not be wrong.
+// but not be wrong. A prefix that is wrong is refused, because an item that was a root and is none now
+// must look deleted to a program that still asks with its old id.
 func (v *View) Find(id string) (*Item, error) {
 	if id == TopID {
 		return v.Top(), nil
@@ -47,10 +46,9 @@ func (v *View) NeedFolder(id string) (*Item, error) {
 	return it, err
 }
 
-// What the caller may not read is left out. A folder with more children than a page is not complete
-// in this answer; programs that want everything use Scroll.
 // Children returns what is in a folder: of the top the roots by title, of a folder the first of its children in
-// their order, as many as a page may have.
+// their order, as many as a page may have. What the caller may not read is left out. A folder with more
+// children than a page is not complete in this answer; programs that want everything use Scroll.
 func (v *View) Children(of *Item) ([]*Item, error) {
 	var docs storage.Docs
 	var err error
@@ -108,9 +106,8 @@ func (v *View) content(d *storage.Doc) (docs storage.Docs, err error) {
 	return docs, nil
 }
 
-// The number of members is limited by the family of collections; those that are roots themselves
-// are shown as roots.
-// members returns what is shown in a collection.
+// members returns what is shown in a collection. The number of members is limited by the family of
+// collections; those that are roots themselves are shown as roots.
 func (v *View) members(d *storage.Doc) (docs storage.Docs, err error) {
 	list, err := d.Get("collection:documentIds")
 	if err != nil {
@@ -130,8 +127,8 @@ func (v *View) members(d *storage.Doc) (docs storage.Docs, err error) {
 	return docs, nil
 }
 
-// The words keep the end apart from a beginning, which is "", and both apart from a cursor.
-// Where a walk is that has come to its end, and what begins where one is that goes on.
+// Where a walk is that has come to its end, and what begins where one is that goes on. The words keep
+// the end apart from a beginning, which is "", and both apart from a cursor.
 const (
 	scrollEnd   = "end"
 	scrollBegin = "at."

@@ -9,9 +9,8 @@ import (
 	"catena/storage/fault"
 )
 
-// They are the names of the platform's factories. Programs keep ids in databases of their own, so
-// these must never change.
-// The beginnings of ids say what an item is.
+// The beginnings of ids say what an item is. They are the names of the platform's factories. Programs
+// keep ids in databases of their own, so these must never change.
 const (
 	plainItem      = "defaultFileSystemItemFactory"
 	rootItem       = "defaultSyncRootFolderItemFactory"
@@ -21,9 +20,9 @@ const (
 	TopID = "org.nuxeo.drive.service.impl.DefaultTopLevelFolderItemFactory#"
 )
 
-// Names and order of the members are the platform's; members that are nil are written as null,
-// except for the two parts that only files or only folders have.
-// Item is a document as a file or folder, or the folder that all roots are in.
+// Item is a document as a file or folder, or the folder that all roots are in. Names and order of the
+// members are the platform's; members that are nil are written as null, except for the two parts that
+// only files or only folders have.
 type Item struct {
 	ID              string `json:"id"`
 	ParentID        string `json:"parentId"`
@@ -64,8 +63,8 @@ type Lock struct {
 	Created int64  `json:"created"` // milliseconds since 1970
 }
 
-// The zero value is nowhere: the item is not in any root that the user has chosen.
-// location is where an item is shown.
+// location is where an item is shown. The zero value is nowhere: the item is not in any root that the
+// user has chosen.
 type location struct {
 	id, path string
 	ok       bool
@@ -86,9 +85,8 @@ func Shown(d *storage.Doc) bool {
 	return err == nil && b != nil
 }
 
-// A parent that the caller may not read is like none: the item is then shown only if it is a root
-// or in a collection.
-// above returns the folder a document is shown in, if it is in a root.
+// above returns the folder a document is shown in, if it is in a root. A parent that the caller may not
+// read is like none: the item is then shown only if it is a root or in a collection.
 func (v *View) above(d *storage.Doc) (location, error) {
 	parent, err := v.tx.Parent(d)
 	switch {
@@ -126,9 +124,9 @@ func (v *View) folder(d *storage.Doc) (location, error) {
 
 func (p location) with(id string) location { return location{id, p.path + "/" + id, true} }
 
-// The collections must be roots, since collections are shown at the top only.
 // parent returns the folder or collection that something which is no root is shown in. The folder counts
-// before a collection, so that a document is shown in one place.
+// before a collection, so that a document is shown in one place. The collections must be roots, since
+// collections are shown at the top only.
 func (v *View) parent(d *storage.Doc) (location, error) {
 	p, err := v.above(d)
 	if err != nil || p.ok {
@@ -222,10 +220,10 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 	return it, nil
 }
 
-// The program compares this digest with that of its own copy to find out what has changed. With a
-// digest of another algorithm than its own it could not recognise what it has just sent.
 // addFile says of an item what only files have; ok is false if it has no file. The digest is the MD5 that the
-// program sent with the file, if that still is the file, and otherwise the SHA-256 of the store.
+// program sent with the file, if that still is the file, and otherwise the SHA-256 of the store. The
+// program compares this digest with that of its own copy to find out what has changed. With a digest of
+// another algorithm than its own it could not recognise what it has just sent.
 func (v *View) addFile(it *Item) (ok bool, err error) {
 	b, err := it.Doc.MainBlob()
 	if err != nil || b == nil {

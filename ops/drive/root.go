@@ -62,9 +62,8 @@ func (editedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	return added, v.Register(list)
 }
 
-// It is found by its name in the personal workspace, which changing its title leaves alone: the
-// name in the path stays.
-// edited is the collection of the caller's.
+// edited is the collection of the caller's. It is found by its name in the personal workspace, which
+// changing its title leaves alone: the name in the path stays.
 func edited(c *engine.Ctx) (*storage.Doc, error) {
 	home, err := people.Home(c.Tx, true)
 	if err != nil {

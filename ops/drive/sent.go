@@ -56,10 +56,9 @@ func remember(c *engine.Ctx, d *storage.Doc) error {
 	})
 }
 
-// The header with the device is the client's word and grants nothing: a false one only leaves out a
-// version.
 // hasSeen reports whether the computer that calls is the one that put the document's present file there. A client that
-// does not say on which computer it runs may be any.
+// does not say on which computer it runs may be any. The header with the device is the client's word and
+// grants nothing: a false one only leaves out a version.
 func hasSeen(c *engine.Ctx, d *storage.Doc, present *storage.Blob) (bool, error) {
 	s, err := sentFor(c.Tx, d)
 	return s.Device != "" && s.Device == c.Device() && s.User == c.As.ID && s.Digest == present.Digest, err

@@ -10,9 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
-// The item is always that of now, not of the time of the event: a program that was away for a day
-// needs the state and not the way to it.
-// Change says that an item is there, as it is now, or that it is gone.
+// Change says that an item is there, as it is now, or that it is gone. The item is always that of now,
+// not of the time of the event: a program that was away for a day needs the state and not the way to it.
 type Change struct {
 	Event      string `json:"eventId"`
 	Date       int64  `json:"eventDate"` // milliseconds since 1970
@@ -192,8 +191,7 @@ func (h *history) ofRoots() ([]Change, error) {
 	return append(out, lost...), err
 }
 
-// The largest number puts it before all other changes.
-// ofRoot is an event of a root or of what was one.
+// ofRoot is an event of a root or of what was one. The largest number puts it before all other changes.
 func (h *history) ofRoot(event, id, item string) Change {
 	return Change{Event: event, Date: h.tx.Now().UnixMilli(), Repository: h.tx.Repo().Name(), DocID: id, ItemID: item, number: 1<<63 - 1}
 }
@@ -232,8 +230,8 @@ func (h *history) newRoots() (out []Change, err error) {
 	return out, nil
 }
 
-// Without the roots of the earlier summary, only the events of this user tell what was one.
-// lostRoots returns the documents that are no longer roots.
+// lostRoots returns the documents that are no longer roots. Without the roots of the earlier summary,
+// only the events of this user tell what was one.
 func (h *history) lostRoots() (out []Change, err error) {
 	for id := range h.mine {
 		if !slices.Contains(h.before, id) && !h.diffed {
@@ -269,10 +267,9 @@ func (h *history) rootKinds(id string) ([]string, error) {
 	return []string{rootItem}, nil
 }
 
-// The folders above are outside of what is synchronized, so their events would otherwise be
-// dropped, although the rights in the root are inherited from them.
 // shaken returns the event to describe a root because of a folder above it, with which it may have changed what is to
-// be read in the root; "" if there is none.
+// be read in the root; "" if there is none. The folders above are outside of what is synchronized, so
+// their events would otherwise be dropped, although the rights in the root are inherited from them.
 func (h *history) shaken(root *storage.Doc) (string, error) {
 	for d, err := h.system.Parent(root); d != nil || err != nil; d, err = h.system.Parent(d) {
 		if err != nil {
@@ -343,9 +340,9 @@ func (h *history) ofThere(p *past, d *storage.Doc) ([]Change, error) {
 	return []Change{h.change(p, deleted, plainID(d), nil)}, nil
 }
 
+// ofGone returns what is to be told of a document that is there no more: only if the user could have read it.
 // Its own rights are gone with it. Whether the user could read it is judged from the record of its
 // removal and the folders it was in; an id must not be shown to somebody who could not.
-// ofGone returns what is to be told of a document that is there no more: only if the user could have read it.
 func (h *history) ofGone(p *past) ([]Change, error) {
 	if in, err := h.chosenAbove(p.id); err != nil || !in {
 		return nil, err

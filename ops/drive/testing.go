@@ -13,9 +13,9 @@ import (
 	"catena/storage/people"
 )
 
-// The operations create users and change settings, so they are refused unless the operator has
-// asked for them, even for administrators.
-// forTests makes a function of an operation that is refused unless the server is one for tests.
+// forTests makes a function of an operation that is refused unless the server is one for tests. The
+// operations create users and change settings, so they are refused unless the operator has asked for
+// them, even for administrators.
 func forTests[P, I, O any](tests bool, f func(P, *engine.Ctx, I) (O, error)) engine.Func {
 	return engine.On(func(p P, c *engine.Ctx, in I) (out O, err error) {
 		if !tests {

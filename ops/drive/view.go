@@ -11,9 +11,8 @@ import (
 	"catena/storage/limit"
 )
 
-// Each root is looked up for each call, and each change is read and placed, so both numbers are
-// costs of a single call.
-// Limits bound what one user synchronizes; zero values take the defaults.
+// Limits bound what one user synchronizes; zero values take the defaults. Each root is looked up for
+// each call, and each change is read and placed, so both numbers are costs of a single call.
 type Limits struct {
 	Roots   int `setting:"limit-sync-roots" default:"1000" doc:"folders that one user synchronizes"`
 	Changes int `setting:"limit-sync-changes" default:"1000" doc:"changes in one summary for a synchronizer; with more, it reads everything again"`
@@ -190,8 +189,8 @@ func (v *View) prune() error {
 	return nil
 }
 
-// Storage calls it when a user leaves and when a document is erased.
-// Owner keeps the folders that users synchronize, and which computers sent which files.
+// Owner keeps the folders that users synchronize, and which computers sent which files. Storage calls it
+// when a user leaves and when a document is erased.
 var Owner = storage.Owner{Name: "drive", Leave: end, Erase: forget}
 
 // end forgets the roots of a user who is gone.

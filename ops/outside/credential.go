@@ -5,9 +5,9 @@ import (
 	"catena/storage/vault"
 )
 
-// A chain or script cannot: somebody who may only write chains would otherwise grant themselves a
-// credential by having an administrator run one.
-// managed says who manages credentials: administrators, by calls of their own.
+// managed says who manages credentials: administrators, by calls of their own. A chain or script cannot:
+// somebody who may only write chains would otherwise grant themselves a credential by having an
+// administrator run one.
 var managed = engine.Admins.From(engine.Direct)
 
 var deleteCredential = engine.Op{
@@ -70,9 +70,8 @@ func (p saveParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	return shown(&saved), nil
 }
 
-// It is written out member by member, so that a new member of vault.Credential is not shown before
-// somebody decides so.
-// shown is a credential as it is shown.
+// shown is a credential as it is shown. It is written out member by member, so that a new member of
+// vault.Credential is not shown before somebody decides so.
 func shown(c *vault.Credential) map[string]any {
 	m := map[string]any{"name": c.Name, "kind": c.Kind, "url": c.URL, "changed": c.Changed, "by": c.By, "revision": c.Revision}
 	for name, text := range map[string]string{"user": c.User, "header": c.Header, "tokenUrl": c.TokenURL, "description": c.Description} {

@@ -17,9 +17,8 @@ type Config struct {
 	Blobs  func(storage.Blob) *storage.Blob // loads a file that a job names; nil: none is sent by jobs
 }
 
-// One is made for the operations and one for the jobs; each keeps tokens of its own, in memory
-// only.
-// caller calls other services.
+// caller calls other services. One is made for the operations and one for the jobs; each keeps tokens of
+// its own, in memory only.
 type caller struct {
 	Config
 	mu     sync.Mutex

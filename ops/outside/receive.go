@@ -40,9 +40,8 @@ type receiveParams struct {
 	Whole      bool   `json:"whole" default:"false" doc:"Whether each message is also returned as a file of type message/rfc822, as message."`
 }
 
-// A reading that is undone by a failure leaves the mark as it was; nothing was changed in the
-// mailbox, so the same messages come again.
-// receive reads what is new, and writes down where reading ended.
+// receive reads what is new, and writes down where reading ended. A reading that is undone by a failure
+// leaves the mark as it was; nothing was changed in the mailbox, so the same messages come again.
 func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
 	u, folder, err := p.address()
 	if err != nil {
@@ -105,9 +104,8 @@ func (p *receiveParams) address() (u *url.URL, folder string, err error) {
 	return u, cmp.Or(strings.Trim(u.Path, "/"), "INBOX"), nil
 }
 
-// It is hashed because the parts may be longer than a key of a table. The credential is a part of
-// it, since different users may see different messages at the same address.
-// key names who reads which mailbox.
+// key names who reads which mailbox. It is hashed because the parts may be longer than a key of a table.
+// The credential is a part of it, since different users may see different messages at the same address.
 func (p *receiveParams) key(u *url.URL) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{u.Scheme, strings.ToLower(u.Host), u.Path, p.Credential, p.Reader}, "\n")))
 	return hex.EncodeToString(sum[:])

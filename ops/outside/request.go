@@ -155,8 +155,8 @@ func (p *requestParams) result(c *engine.Ctx, a *egress.Answer, body []byte) (an
 	return nil, nil
 }
 
-// Folders are cut off, since the other service chooses the name.
-// nameOf is the name of the file that an answer is.
+// nameOf is the name of the file that an answer is. Folders are cut off, since the other service chooses
+// the name.
 func nameOf(a *egress.Answer) string {
 	if _, params, err := mime.ParseMediaType(a.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return params["filename"][strings.LastIndexAny(params["filename"], `/\`)+1:]
@@ -179,9 +179,8 @@ func headers(h http.Header) map[string]any {
 	return m
 }
 
-// Of the address, only the host is named: paths and queries may hold secrets. Of the body, 500
-// bytes at most.
-// refused is the error for an answer that is none of success.
+// refused is the error for an answer that is none of success. Of the address, only the host is named:
+// paths and queries may hold secrets. Of the body, 500 bytes at most.
 func refused(a *egress.Answer, body []byte) error {
 	kind := fault.Invalid
 	if a.Status >= http.StatusInternalServerError || a.Status == http.StatusTooManyRequests {
@@ -201,9 +200,9 @@ type query struct {
 	used   *used // credential; nil: none
 }
 
-// Setting them could have the other service see another request than the one that egress has
-// checked, or smuggle a second one behind it.
-// own are headers that the connection, or a parameter, is responsible for.
+// own are headers that the connection, or a parameter, is responsible for. Setting them could have the
+// other service see another request than the one that egress has checked, or smuggle a second one behind
+// it.
 var own = []string{"Connection", "Content-Length", "Host", "Keep-Alive", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // prepare makes the request.
@@ -276,9 +275,8 @@ func values(m map[string]any) url.Values {
 // repeatable are the methods that have the same effect once and twice.
 var repeatable = []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions}
 
-// Retries are bounded by the parameter and by the time of the call, whichever ends first. Pauses
-// double from half a second.
-// try sends a request until there is an answer that counts.
+// try sends a request until there is an answer that counts. Retries are bounded by the parameter and by
+// the time of the call, whichever ends first. Pauses double from half a second.
 func (k *caller) try(ctx context.Context, q *query, p *requestParams) (*egress.Answer, error) {
 	pause, renewed := firstPause, false
 	for n := 0; ; n++ {
@@ -315,8 +313,8 @@ func passes(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
-// It signs in each time, as a token may have expired between two attempts.
-// send sends a request once. The time is that until the whole answer was read.
+// send sends a request once. The time is that until the whole answer was read. It signs in each time, as
+// a token may have expired between two attempts.
 func (k *caller) send(ctx context.Context, q *query, limit time.Duration) (*egress.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	// With a credential, redirections are not followed: they could lead to a host that the

@@ -33,8 +33,8 @@ func (k *caller) sendOp() engine.Op {
 	}
 }
 
-// Its JSON is a format on disk. The secret of a credential is never a part of it, only the name.
-// sending is the data of a job.
+// sending is the data of a job. Its JSON is a format on disk. The secret of a credential is never a part
+// of it, only the name.
 type sending struct {
 	Message message       `json:"message"`
 	File    *storage.Blob `json:"file,omitempty"`

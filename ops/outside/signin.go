@@ -15,8 +15,8 @@ import (
 	"catena/storage/vault"
 )
 
-// It must not be stored or logged, and is not kept longer than the request.
-// used is a credential with its secret, for one request.
+// used is a credential with its secret, for one request. It must not be stored or logged, and is not
+// kept longer than the request.
 type used struct {
 	vault.Credential
 	repository, secret string
@@ -34,8 +34,8 @@ func use(tx *storage.Tx, name, chain string, address *url.URL) (*used, error) {
 	return &used{c, tx.Repo().Name(), secret}, nil
 }
 
-// With the revision, a credential that was changed gets a new token at once.
-// tokenKey names the token of one revision of a credential.
+// tokenKey names the token of one revision of a credential. With the revision, a credential that was
+// changed gets a new token at once.
 type tokenKey struct {
 	repository, name string
 	revision         int64
@@ -81,10 +81,9 @@ func (k *caller) signIn(ctx context.Context, u *used, h http.Header) error {
 	return nil
 }
 
-// The lock is not held while the token is fetched: two calls may fetch one each, which is harmless,
-// and a slow service does not block the calls to others. Errors never carry what the service wrote,
-// which may repeat the secret.
-// token returns a token for a credential, a kept one as long as it is good.
+// token returns a token for a credential, a kept one as long as it is good. The lock is not held while
+// the token is fetched: two calls may fetch one each, which is harmless, and a slow service does not
+// block the calls to others. Errors never carry what the service wrote, which may repeat the secret.
 func (k *caller) token(ctx context.Context, u *used) (token, error) {
 	k.mu.Lock()
 	t, ok := k.tokens[u.key()]

@@ -49,9 +49,8 @@ func (p addPageNumbersParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob
 	return marked(c, b, p.Password, s, nil)
 }
 
-// A protected file is written protected again, with its own passwords (pdf.Tool.Mark). The name is
-// kept, so that the result can replace the file.
-// marked returns a file with something put on its pages.
+// marked returns a file with something put on its pages. A protected file is written protected again,
+// with its own passwords (pdf.Tool.Mark). The name is kept, so that the result can replace the file.
 func marked(c *engine.Ctx, b *storage.Blob, password string, s pdf.Stamp, picture *storage.Blob) (*storage.Blob, error) {
 	if err := check(b); err != nil {
 		return nil, err

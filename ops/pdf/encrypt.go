@@ -32,8 +32,8 @@ type encryptParams struct {
 	Permissions storage.Props `json:"permissions,omitzero" doc:"What users other than the owner may do, for example print=true."`
 }
 
-// It is embedded, so that the parameters have the same names and defaults in both.
-// protection is what the operations that protect files have in common.
+// protection is what the operations that protect files have in common. It is embedded, so that the
+// parameters have the same names and defaults in both.
 type protection struct {
 	Bits  string `json:"keyLength" default:"128" enum:"40,128" widget:"Option" doc:"Key length in bits. 40 bits are easily broken and only for old readers. PDF 2.0 files always use 256 bits."`
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file of a document."`
@@ -55,9 +55,9 @@ func (p encryptParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, erro
 	return p.protect(c, b, passwords{p.Original, p.Owner, p.User}, may)
 }
 
-// They are the parameters of the call, which are kept out of logs, traces and stored runs by the
-// tag secret; nothing else of this package may hold on to them.
-// passwords are the owner's until now and from now on, and the one that opens the file.
+// passwords are the owner's until now and from now on, and the one that opens the file. They are the
+// parameters of the call, which are kept out of logs, traces and stored runs by the tag secret; nothing
+// else of this package may hold on to them.
 type passwords struct{ original, owner, user string }
 
 func (p protection) protect(c *engine.Ctx, b *storage.Blob, words passwords, may pdf.May) (*storage.Blob, error) {
@@ -89,10 +89,10 @@ func (p protection) protect(c *engine.Ctx, b *storage.Blob, words passwords, may
 	})
 }
 
-// The names are the platform's. Print means printing in full quality, and so includes the degraded
-// form; modify does not include the narrower rights. Readers honour these bits voluntarily: only
-// the password that opens a file is enforced by the encryption.
-// rights are what an owner lets others do, by name.
+// rights are what an owner lets others do, by name. The names are the platform's. Print means printing
+// in full quality, and so includes the degraded form; modify does not include the narrower rights.
+// Readers honour these bits voluntarily: only the password that opens a file is enforced by the
+// encryption.
 var rights = map[string]pdf.May{
 	"assemble":                pdf.MayAssemble,
 	"copy":                    pdf.MayCopy,

@@ -25,8 +25,8 @@ type encryptReadOnlyParams struct {
 	User     string `json:"userPwd,omitzero" secret:"true" doc:"Password to open the file; by default none is required."`
 }
 
-// Reading aloud is granted because denying it would shut out people who use a screen reader.
-// readOnly is what others than the owner may do with files that they may not change.
+// readOnly is what others than the owner may do with files that they may not change. Reading aloud is
+// granted because denying it would shut out people who use a screen reader.
 const readOnly = pdf.MayPrint | pdf.MayPrintWell | pdf.MayCopy | pdf.MayReadAloud
 
 func (p encryptReadOnlyParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

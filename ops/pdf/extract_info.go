@@ -70,9 +70,8 @@ func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	return c.Tx.Save(d, storage.SaveOptions{})
 }
 
-// It is made from labelled so that both always have the same labels, which are what a call may
-// name.
-// empty is what there is to say of no file.
+// empty is what there is to say of no file. It is made from labelled so that both always have the same
+// labels, which are what a call may name.
 var empty = func() map[string]string {
 	m := labelled(&storage.Blob{}, &pdf.Info{})
 	for label := range m {
@@ -81,9 +80,8 @@ var empty = func() map[string]string {
 	return m
 }()
 
-// The labels are fixed: chains of the platform name them, spaces and capitals included. Lengths are
-// in points, 1/72 inch.
-// labelled is what a file says about itself, by the labels that clients know.
+// labelled is what a file says about itself, by the labels that clients know. The labels are fixed:
+// chains of the platform name them, spaces and capitals included. Lengths are in points, 1/72 inch.
 func labelled(b *storage.Blob, i *pdf.Info) map[string]string {
 	points := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 	may := func(right pdf.May) string { return strconv.FormatBool(i.May&right == right) }

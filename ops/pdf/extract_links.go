@@ -24,8 +24,8 @@ type extractLinksParams struct {
 	Type string `json:"type,omitzero" enum:"Launch,Remote Go To,URI" widget:"Option" doc:"Type of the links, unless getAll is true: to files, to other PDF files, or to addresses."`
 }
 
-// Links of any other kind, such as those within the file, are never returned.
-// linkTypes are the types of links with the kinds they stand for, in the order of an answer.
+// linkTypes are the types of links with the kinds they stand for, in the order of an answer. Links of
+// any other kind, such as those within the file, are never returned.
 var linkTypes = []struct{ name, kind string }{{"Launch", pdf.LinkLaunch}, {"Remote Go To", pdf.LinkRemote}, {"URI", pdf.LinkURI}}
 
 func (p extractLinksParams) run(c *engine.Ctx, b *storage.Blob) (string, error) {

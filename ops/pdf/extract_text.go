@@ -35,7 +35,7 @@ func (p extractTextParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, fault.Wrap(err, "property %s", p.Source).In("pdfxpath")
 	}
-	// Set checks that the property exists and holds text, and Save checks the caller's right to
+	// Set checks that the property exists and takes the text, and Save checks the caller's right to
 	// change the document.
 	if err := d.Set(p.Target, p.lines(strings.TrimSpace(text))); err != nil {
 		return nil, err
@@ -46,9 +46,8 @@ func (p extractTextParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	return c.Tx.Save(d, storage.SaveOptions{})
 }
 
-// The pattern is plain text and not a regular expression, despite its name, so no pattern costs
-// more than another.
-// lines are those that hold the pattern.
+// lines are those that hold the pattern. The pattern is plain text and not a regular expression, despite
+// its name, so no pattern costs more than another.
 func (p extractTextParams) lines(text string) string {
 	if p.Pattern == "" {
 		return text

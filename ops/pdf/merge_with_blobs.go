@@ -40,9 +40,8 @@ func (p mergeParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.Blob, e
 	return p.join(c, append(files[:len(files):len(files)], further...))
 }
 
-// The order is the platform's: the single file before the list. A variable that was named must hold
-// something, since a merge that silently lacks pages looks complete.
-// further are the files in variables.
+// further are the files in variables. The order is the platform's: the single file before the list. A
+// variable that was named must hold something, since a merge that silently lacks pages looks complete.
 func (p mergeParams) further(c *engine.Ctx) (files storage.Blobs, err error) {
 	if p.One != "" {
 		b, ok := c.Vars[p.One].(*storage.Blob)

@@ -33,9 +33,8 @@ var Ops = []engine.Op{
 	watermarkWithText,
 }
 
-// What decides is the declared type and not the content: a file that lies about its type is found
-// out by the worker.
-// fileOf returns the PDF file of a document, which must have one there.
+// fileOf returns the PDF file of a document, which must have one there. What decides is the declared
+// type and not the content: a file that lies about its type is found out by the worker.
 func fileOf(d *storage.Doc, xpath string) (*storage.Blob, error) {
 	b, err := d.Blob(xpath)
 	if err == nil && pdf.Check(b) != nil {
@@ -52,9 +51,9 @@ func check(b *storage.Blob) error {
 	return nil
 }
 
-// The content is streamed from the worker into the store and never in memory as a whole. If the
-// transaction fails later, it is swept as content that nobody refers to.
-// newFile returns the file that make makes. Its errors name the file they are about.
+// newFile returns the file that make makes. Its errors name the file they are about. The content
+// goes from the tool straight into the store. If the transaction fails later, it is swept as
+// content that nobody refers to.
 func newFile(c *engine.Ctx, name string, make func(*pdf.Tool, pdf.Take) error) (*storage.Blob, error) {
 	var made *storage.Blob
 	err := make(c.PDF(), func(r io.Reader) (err error) {

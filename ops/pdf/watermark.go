@@ -14,8 +14,8 @@ import (
 	"catena/storage/fault"
 )
 
-// It is larger than any page needs, and keeps positions computed from it finite.
-// maxFont is the largest size of a font, in points.
+// maxFont is the largest size of a font, in points. It is larger than any page needs, and keeps
+// positions computed from it finite.
 const maxFont = 1000
 
 // lettering checks how a stamp is written, and sets its colour; the names are those of the parameters that say so.
@@ -39,9 +39,9 @@ func lettering(s *pdf.Stamp, font, size, color, value string) error {
 const watermarkDoc = "alphaColor (0.5; from 0, invisible, to 1), xPosition and yPosition (0; points from the left and from below), invertX and invertY (false; from the " +
 	"right and from above), relativeCoordinates (false; positions are from 0 to 1, left to right and bottom to top)"
 
+// watermark reads properties of a watermark into a stamp, and calls own for those that are not the same for all.
 // The properties are a map of texts, as in the platform; an unknown name is refused rather than
 // ignored, since a misspelt one would put the mark in the wrong place on every page.
-// watermark reads properties of a watermark into a stamp, and calls own for those that are not the same for all.
 func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(string) error) error {
 	relative := false
 	all := map[string]func(string) error{
@@ -73,9 +73,9 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 	return nil
 }
 
-// 14,400 points are 200 inches, the largest side of a page that the PDF standard's implementation
-// limits allow.
 // maxOffset is how far from an edge something may be put, in points: pages are not larger than that.
+// 14,400 points are 200 inches, the largest side of a page that the PDF standard's implementation limits
+// allow.
 const maxOffset = 14_400
 
 func number(into *float64, least, most float64) func(string) error {

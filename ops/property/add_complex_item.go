@@ -45,9 +45,8 @@ func (p addComplexItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, 
 	return keep(c, d, p.Save)
 }
 
-// The members are checked against the schema when the list is set, so an unknown one is refused
-// there.
-// objects reads a JSON array, or one value as an array of it.
+// objects reads a JSON array, or one value as an array of it. The members are checked against the schema
+// when the list is set, so an unknown one is refused there.
 func objects(text string) ([]any, error) {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

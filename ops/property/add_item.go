@@ -49,9 +49,8 @@ func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	return keep(c, d, p.Save)
 }
 
-// It belongs to the document: callers must not append to it or change items without copying. A list
-// that was never set is nil, without an error.
-// listAt returns the list at an xpath.
+// listAt returns the list at an xpath. It belongs to the document: callers must not append to it or
+// change items without copying. A list that was never set is nil, without an error.
 func listAt(d *storage.Doc, xpath string) (*schema.Field, []any, error) {
 	field, err := d.FieldAt(xpath)
 	if err != nil {

@@ -22,9 +22,9 @@ var Ops = []engine.Op{
 	unpublishAll,
 }
 
-// Storage checks Read on the document and AddChildren on the section (storage.Tx.Publish). The
-// event is fired for both, as the platform does.
-// publish puts a version of d into a section and tells about both.
+// publish puts a version of d into a section and tells about both. Storage checks Read on the document
+// and AddChildren on the section (storage.Tx.Publish). The event is fired for both, as the platform
+// does.
 func publish(c *engine.Ctx, d *storage.Doc, target storage.Ref, override bool) (*storage.Doc, error) {
 	section, err := engine.Named(c.Tx.DocFrom(d, target))
 	if err != nil {

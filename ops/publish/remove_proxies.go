@@ -28,9 +28,8 @@ func (p removeProxiesParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	return c.Tx.Save(d, storage.SaveOptions{})
 }
 
-// Proxies gives those that the caller can see, and Delete checks that the caller may remove each:
-// one that may not be removed fails the call.
-// removeAll removes the proxies of a document that want chooses.
+// removeAll removes the proxies of a document that want chooses. Proxies gives those that the caller can
+// see, and Delete checks that the caller may remove each: one that may not be removed fails the call.
 func removeAll(c *engine.Ctx, d *storage.Doc, want func(p *storage.Doc) bool) error {
 	proxies, err := c.Tx.Proxies(d, nil)
 	if err != nil {

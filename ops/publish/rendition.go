@@ -43,9 +43,8 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 	return p, nil
 }
 
-// Publishing the same rendition again changes the same file, so that its versions form one series
-// and override finds the proxy that is there.
-// keepRendition writes the file that stands for a rendition.
+// keepRendition writes the file that stands for a rendition. Publishing the same rendition again changes
+// the same file, so that its versions form one series and override finds the proxy that is there.
 func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*storage.Doc, error) {
 	all := c.Tx.As(c.Tx.Repo().System())
 	of := sourceID(d)
@@ -89,9 +88,9 @@ func sourceID(d *storage.Doc) string {
 	return d.ID()
 }
 
-// Children has one page: there are no more folders below one than there are renditions.
 // unpublishRenditions removes the published renditions of a document that the caller may see, and the files
-// behind them once nothing shows those.
+// behind them once nothing shows those. Children has one page: there are no more folders below one than
+// there are renditions.
 func unpublishRenditions(c *engine.Ctx, d *storage.Doc) error {
 	all := c.Tx.As(c.Tx.Repo().System())
 	folder, err := all.Doc(storage.Ref("/" + renditionRoot + "/" + sourceID(d)))

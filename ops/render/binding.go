@@ -19,12 +19,12 @@ const (
 // usualName is the name of a binding that stands for the first one.
 const usualName = "default"
 
-// The XML is parsed for each rendering, and its text is kept with the document.
-// maxData bounds, in bytes, the values of a template's parameters.
+// maxData bounds, in bytes, the values of a template's parameters. The XML is parsed for each rendering,
+// and its text is kept with the document.
 const maxData = 1 << 20
 
-// The names in documents are those of the platform's template rendering.
-// binding says that a template is bound to a document.
+// binding says that a template is bound to a document. The names in documents are those of the
+// platform's template rendering.
 type binding struct {
 	name, id string
 	data     string // XML with the values of parameters
@@ -63,9 +63,8 @@ func (all bindings) find(name string) int {
 	return i
 }
 
-// Several templates may have the same name; the oldest counts, so that a new one cannot take over
-// by its name.
-// attach adds the template of a name that the caller may read.
+// attach adds the template of a name that the caller may read. Several templates may have the same name;
+// the oldest counts, so that a new one cannot take over by its name.
 func (all bindings) attach(c *engine.Ctx, name string) (bindings, error) {
 	page, err := search.Query(c.Tx, "SELECT * FROM Document WHERE ecm:mixinType = 'Template' AND "+templateName+
 		" = :name AND ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0 ORDER BY dc:created",

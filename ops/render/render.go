@@ -59,9 +59,9 @@ type source struct {
 	Type     string `json:"type" default:"ftl" values:"ftl,mvel" widget:"Option" doc:"Template language: mvel, or anything else for FTL."`
 }
 
+// parse returns the template. Anyone who may not run text of their own sends none with expressions of chains.
 // Templates of the server's files are trusted whatever their language, since an administrator has
 // put them there.
-// parse returns the template. Anyone who may not run text of their own sends none with expressions of chains.
 func (s source) parse(c *engine.Ctx, find resources) (*template.Template, error) {
 	language := "ftl"
 	if s.Type == "mvel" {
@@ -86,8 +86,8 @@ func in(err error) error {
 	return err
 }
 
-// It is isolated: a template may set variables, and they end with it.
-// over is a context within c whose input is v.
+// over is a context within c whose input is v. It is isolated: a template may set variables, and they
+// end with it.
 func over(c *engine.Ctx, v any) *engine.Ctx {
 	sub := c.Sub(true)
 	sub.Input = v

@@ -13,9 +13,9 @@ import (
 	"catena/storage/search"
 )
 
-// With more results the figures describe only as many as this, without saying so: a page of results
-// must not cost a scan of the repository.
-// maxAggregated is the number of results that aggregates are computed of, at most.
+// maxAggregated is the number of results that aggregates are computed of, at most. With more results the
+// figures describe only as many as this, without saying so: a page of results must not cost a scan of
+// the repository.
 const maxAggregated = 10_000
 
 // aggregate is a figure for each group that the results of a page provider fall into: an aggregate.
@@ -82,9 +82,8 @@ func (y aggregate) limit(text string, now time.Time) (any, error) {
 // names are the aggregates' names in order.
 func (p *provider) names() []string { return slices.Sorted(maps.Keys(p.Aggregates)) }
 
-// They are in the order of the names, which is that of the counters: count takes values by
-// position.
-// aggregated are the columns aggregates are computed of.
+// aggregated are the columns aggregates are computed of. They are in the order of the names, which is
+// that of the counters: count takes values by position.
 func (p *provider) aggregated() string {
 	var fields []string
 	for _, name := range p.names() {
@@ -93,10 +92,10 @@ func (p *provider) aggregated() string {
 	return strings.Join(fields, ", ")
 }
 
-// A client sends the keys of buckets under the name of the aggregate. Buckets of one aggregate are
-// alternatives, those of different aggregates must all hold. A key that no range has adds nothing;
-// values are always bound, never pasted.
-// selections are the conditions of the groups that the caller has chosen.
+// selections are the conditions of the groups that the caller has chosen. A client sends the keys of
+// buckets under the name of the aggregate. Buckets of one aggregate are alternatives, those of different
+// aggregates must all hold. A key that is not one of the ranges adds nothing; values are always
+// bound, never pasted.
 func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 	var all []string
 	for _, name := range p.names() {
@@ -124,8 +123,8 @@ func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 	return all
 }
 
-// IS NOT NULL keeps documents without a value out of a range that is open on both sides.
-// within is the condition of a range.
+// within is the condition of a range. IS NOT NULL keeps documents without a value out of a range that is
+// open on both sides.
 func (y aggregate) within(c *engine.Ctx, r bound, param string, named map[string]any) string {
 	parts := []string{y.Field + " IS NOT NULL"}
 	if from, _ := y.limit(r.From, c.Now); from != nil {
@@ -214,10 +213,10 @@ func (p *provider) counters(c *engine.Ctx, named map[string]any) []*counter {
 	return all
 }
 
-// The query of the figures lacks the selections (built.aggregation), so they are applied here: a
-// result counts for an aggregate if it meets the selections of all the others. So users still see
-// what choosing a second bucket of the same aggregate would add.
 // count adds a result to the groups it falls into. What is selected in one aggregate narrows the others.
+// The query of the figures lacks the selections (built.aggregation), so they are applied here: a result
+// counts for an aggregate if it meets the selections of all the others. So users still see what choosing
+// a second bucket of the same aggregate would add.
 func count(counters []*counter, values []any) {
 	groups := make([][]string, len(counters))
 	outside, n := 0, 0

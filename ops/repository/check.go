@@ -12,9 +12,8 @@ import (
 // comparisons are the comparisons a field may use.
 const comparisons = " = <> < <= > >= LIKE ILIKE STARTSWITH "
 
-// It needs no types, which are not known when the files are read; resolve does the rest once they
-// are.
-// check refuses a declaration that no call could run.
+// check refuses a declaration that no call could run. It needs no types, since the built-in
+// providers are read before a server has any; resolve checks the names of types and fields.
 func (p *provider) check() error {
 	if p.PageSize < 0 {
 		return fault.Invalid.Errorf("pageSize: must be at least 0")
@@ -49,14 +48,14 @@ func (p *provider) check() error {
 	return err
 }
 
-// text is bound as it is, document accepts a path for an id, contains and begins add the wildcards
-// of LIKE and escape those in the text. A question mark without a kind is text.
-// argumentKinds are the ways in which an argument becomes part of the query.
+// argumentKinds are the ways in which an argument becomes part of the query. text is bound as it is,
+// document accepts a path for an id, contains and begins add the wildcards of LIKE and escape those in
+// the text. A question mark without a kind is text.
 var argumentKinds = []string{"text", "document", "contains", "begins"}
 
-// A query is built of many keys of the declaration. Each is tried alone, so that an error can name
-// the line of the one that is wrong and not only the provider.
-// parts are the keys that name types and fields, each as a provider that says nothing else.
+// parts are the keys that name types and fields, each as a provider that says nothing else. A query is
+// built of many keys of the declaration. Each is tried alone, so that an error can name the line of the
+// one that is wrong and not only the provider.
 func (p *provider) parts() map[string]*provider {
 	parts := map[string]*provider{
 		"select": {Select: p.Select}, "from": {From: p.From}, "where": {Where: p.Where}, "sort": {Sort: p.Sort},

@@ -11,10 +11,9 @@ import (
 	"catena/engine"
 )
 
-// A field without a value adds no condition: an empty search form finds everything. The map is
-// changed, so it must be a copy of the caller's (named makes one).
 // conditions returns those of the fields that have a value, and gives the values of lists
-// names of their own.
+// names of their own. A field without a value adds no condition: an empty search form finds everything.
+// The map is changed, so it must be a copy of the caller's (named makes one).
 func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
@@ -37,10 +36,9 @@ func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
 // condition compares the field with a parameter.
 func (f field) condition(param string) string { return f.Path + " " + cmp.Or(f.Op, "=") + " :" + param }
 
-// Blank text is no value, as forms send it for fields that nobody has filled in. JSON is tried only
-// where the field is declared as a list: a text that begins with a bracket is otherwise just a
-// text.
-// itemsOf returns the values given for a field; those of a list may come as JSON text.
+// itemsOf returns the values given for a field; those of a list may come as JSON text. Blank text is no
+// value, as forms send it for fields that nobody has filled in. JSON is tried only where the field is
+// declared as a list: a text that begins with a bracket is otherwise just a text.
 func itemsOf(v any, list bool) []any {
 	switch v := v.(type) {
 	case nil:
@@ -65,8 +63,8 @@ func itemsOf(v any, list bool) []any {
 	return []any{v}
 }
 
-// It is for check: whatever a call switches on, the query will parse.
-// sample has every condition that could be added.
+// sample has every condition that could be added. It is for check: whatever a call switches on, the
+// query will parse.
 func (p *provider) sample() []string {
 	var all []string
 	for name, f := range p.Fields {

@@ -12,8 +12,8 @@ import (
 	"catena/storage/query"
 )
 
-// Steps that no result falls into are not in the answer.
-// step is one group of a histogram: from belongs to it, to does not.
+// step is one group of a histogram: from belongs to it, to does not. Steps that no result falls into are
+// not in the answer.
 type step struct {
 	key      string
 	from, to any
@@ -40,9 +40,8 @@ func (y aggregate) size() float64 {
 	return n
 }
 
-// A value of the wrong kind, a text in a histogram of numbers, falls into no group instead of
-// failing the page.
-// stepOf is the group of a histogram that a value falls into; size is the step of numbers.
+// stepOf is the group of a histogram that a value falls into; size is the step of numbers. A value of
+// the wrong kind, a text in a histogram of numbers, falls into no group instead of failing the page.
 func (y aggregate) stepOf(v any, size float64) (step, bool) {
 	switch v := v.(type) {
 	case time.Time:
@@ -67,10 +66,9 @@ func (y aggregate) number(v, size float64) (step, bool) {
 	return step{strconv.FormatFloat(from, 'f', -1, 64), from, from + size}, true
 }
 
-// The key is all that a client sends back, so the bounds are computed from it again. Dates are in
-// one of the layouts that keys are written in, one for each unit; a key that fits none finds
-// nothing, which shows the mistake, rather than all.
-// inStep is the condition of the group that the caller has chosen by its key.
+// inStep is the condition of the group that the caller has chosen by its key. The key is all that a
+// client sends back, so the bounds are computed from it again. Dates are in one of the layouts that
+// keys are written in. A key that fits none finds nothing rather than everything.
 func (y aggregate) inStep(key any, param string, named map[string]any) string {
 	text, _ := key.(string)
 	var (

@@ -15,9 +15,9 @@ type paging struct {
 	sortBy, sortOrder        []string
 }
 
-// A size over the server's limit is cut and not refused.
 // options translates the parameters of a list. A size of zero or less is the server's limit, the offset wins over the
-// page number, and a field whose order is not asc sorts descending.
+// page number, and a field whose order is not asc sorts descending. A size over the server's limit is
+// cut and not refused.
 func (p paging) options(c *engine.Ctx) (search.Options, error) {
 	for _, n := range [...]struct {
 		name  string
@@ -53,9 +53,8 @@ func (p paging) options(c *engine.Ctx) (search.Options, error) {
 // maxOffset keeps page numbers from overflowing; storage draws the real line.
 const maxOffset = 1 << 30
 
-// Only whole values are replaced, never parts of a text, and only in parameters, never in the
-// query.
-// marked replaces the words that stand for the caller and the repository, in lists too.
+// marked replaces the words that stand for the caller and the repository, in lists too. Only whole
+// values are replaced, never parts of a text, and only in parameters, never in the query.
 func marked(c *engine.Ctx, v any) any {
 	switch v := v.(type) {
 	case string:

@@ -49,9 +49,9 @@ type countTo int
 
 const toPage countTo = -1
 
-// Nothing that a caller sent is in the text, only what the declaration says; values are parameters.
-// The own condition has brackets, so that an OR in it does not take the others along.
-// source writes the query with conditions added to its own.
+// source writes the query with conditions added to its own. Nothing that a caller sent is in the text,
+// only what the declaration says; values are parameters. The declared condition has brackets, so
+// that an OR in it does not take the others along.
 func (p *provider) source(columns string, conditions []string) string {
 	var b strings.Builder
 	b.WriteString("SELECT " + cmp.Or(columns, "*") + " FROM " + cmp.Or(p.From, "Document"))
@@ -64,8 +64,8 @@ func (p *provider) source(columns string, conditions []string) string {
 	return b.String()
 }
 
-// A caller's own sortBy replaces all of it (request.build).
-// order is the order of quick filters followed by the provider's.
+// order is the order of quick filters followed by the provider's. A caller's own sortBy replaces all of
+// it (request.build).
 func (p *provider) order(filters []quick) ([]storage.SortKey, error) {
 	var keys []storage.SortKey
 	for _, f := range append(filters, quick{Sort: p.Sort}) {

@@ -26,9 +26,8 @@ type Providers struct {
 	byName map[string]*provider
 }
 
-// A panic here would be a bug that the first test of the package meets.
 // builtin returns the page providers every server has. They are read once; that the types every server
-// has suit them is tested.
+// has suit them is tested. A panic here would be a bug that the first test of the package meets.
 var builtin = sync.OnceValue(func() *Providers {
 	r, err := read()
 	if err = cmp.Or(err, r.Err()); err != nil {

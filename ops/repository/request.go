@@ -29,10 +29,9 @@ type built struct {
 	options     search.Options
 }
 
-// The order matters: conditions and selections add their parameters to Named, which both queries
-// share.
 // build turns the provider and what is asked of it into a query. The columns are the
-// provider's own unless others are given.
+// provider's own unless others are given. The order matters: conditions and selections add their
+// parameters to Named, which both queries share.
 func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err error) {
 	r.size = p.PageSize
 	if r.pageSize != nil {
@@ -77,9 +76,9 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 	return b, err
 }
 
-// More values than question marks are dropped: clients send the same list to every provider.
 // arguments are the values for the question marks of the condition. Where a document is
 // meant its path will do, too. Part of a text that is not given is empty: clients leave out what nobody has typed yet.
+// More values than question marks are dropped: clients send the same list to every provider.
 func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
 	args := positional(c, given)
 	if want := strings.Count(p.Where, "?"); len(args) > want {

@@ -18,8 +18,8 @@ var saveSession = engine.Op{
 
 type saveSessionParams struct{}
 
-// Chains of the platform call it between steps to make changes visible; here they always are, so it
-// must only exist.
+// Chains of the platform call it between steps to make changes visible; here they always are, so
+// the operation has nothing to do.
 func (saveSessionParams) run(*engine.Ctx, engine.Void) (engine.Void, error) {
 	return engine.Void{}, nil
 }

@@ -46,9 +46,8 @@ type aggregateParams struct {
 	Size         int            `json:"size" default:"10" unused:"true" doc:"Accepted but ignored: results are counted, not listed."`
 }
 
-// The slice may be shared with the reader of the store and must not be kept or changed.
 // row gives the values of a field of one document or record, none if it has none. It is valid only during the
-// visit.
+// visit. The slice may be shared with the reader of the store and must not be kept or changed.
 type row func(field string) []any
 
 func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

@@ -12,8 +12,8 @@ import (
 	"catena/storage/schema"
 )
 
-// Fields are noted in q while reading, so all aggregations must be parsed before the rows are read.
-// parseTallies reads the aggregations of a search or of a bucket.
+// parseTallies reads the aggregations of a search or of a bucket. Fields are noted in q while reading,
+// so all aggregations must be parsed before the rows are read.
 func parseTallies(body map[string]any, q *conditions, depth int) ([]*tally, error) {
 	v := body["aggs"]
 	if v == nil {
@@ -97,8 +97,8 @@ func (t *tally) readTerms(m map[string]any) error {
 	return nil
 }
 
-// m is a minute and M is a month, as in the search engine.
-// intervals are the steps of dates as searches write them.
+// intervals are the steps of dates as searches write them. m is a minute and M is a month, as in the
+// search engine.
 var intervals = map[string]string{"1m": "minute", "1h": "hour", "1d": "day", "1w": "week", "1M": "month", "1q": "quarter", "1y": "year"}
 
 func (t *tally) readHistogram(m map[string]any) error {

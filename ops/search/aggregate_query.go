@@ -81,9 +81,9 @@ func (q *conditions) parse(v any, depth int) (condition, error) {
 	return anything, nil
 }
 
-// The suffix keyword names the unanalysed form of a text field in the search engine's index; the
-// values read here are always that.
-// field notes that a field is read. Members are also written with a dot: file:content.length.
+// field notes that a field is read. Members are also written with a dot: file:content.length. The suffix
+// keyword names the unanalysed form of a text field in the search engine's index; the values read here
+// are always that.
 func (q *conditions) field(name string) string {
 	if strings.Contains(name, ":") {
 		name = strings.ReplaceAll(name, ".", "/")
@@ -174,10 +174,10 @@ func (q *conditions) term(kind string, m map[string]any, narrows bool) (conditio
 	return anything, nil
 }
 
+// narrow has storage look only for the rows with one of the values, for the fields that have an index there.
 // If two conditions name the same field, the last one is what narrows. That is enough, since every
 // row is checked against both. Only these fields are passed on, because an index serves them; any
 // other would not save reading.
-// narrow has storage look only for the rows with one of the values, for the fields that have an index there.
 func (q *conditions) narrow(field string, values []any, texts []string) {
 	if level, ok := pathLevel(field); ok && len(texts) == 1 {
 		if q.levels == nil {
@@ -207,8 +207,7 @@ func (q *conditions) narrow(field string, values []any, texts []string) {
 	}
 }
 
-// Values of a client reach the query only as parameters.
-// name gives a value to the query by a name.
+// name gives a value to the query by a name. Values of a client reach the query only as parameters.
 func (q *conditions) name(v any) string {
 	if q.named == nil {
 		q.named = map[string]any{}
@@ -341,9 +340,8 @@ func number(v any) float64 {
 	return 0
 }
 
-// Dates are their milliseconds, as the search engine returns the keys of dates; a client sends such
-// a key back as a term.
-// termOf is a value as terms compare it.
+// termOf is a value as terms compare it. Dates are their milliseconds, as the search engine returns the
+// keys of dates; a client sends such a key back as a term.
 func termOf(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -23,10 +23,10 @@ func pathLevel(field string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// All levels of the path are taken from one column. A field that no schema has is left out of the
-// query, where it would be an error: the search engine finds nothing for a field that is not
-// mapped, and clients search for fields of types that this server may not have.
-// columns are what has to be read of each document. A field that no schema has has no value.
+// columns are what has to be read of each document. A field that no schema has has no value. All levels
+// of the path are taken from one column. A field that no schema has is left out of the query, where it
+// would be an error: the search engine finds nothing for a field that is not mapped, and clients search
+// for fields of types that this server may not have.
 func (q *conditions) columns(types *schema.Registry) []column {
 	var all []column
 	for _, f := range slices.Sorted(maps.Keys(q.fields)) {

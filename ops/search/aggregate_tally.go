@@ -150,9 +150,8 @@ func (t *tally) bucket(b bucket, budget *int) (*bucket, error) {
 	return &b, nil
 }
 
-// The calendar works in UTC: the time is moved by the offset before, and the beginning of the step
-// moved back after.
-// step is the bucket that a time falls into, in the time zone of the histogram.
+// step is the bucket that a time falls into, in the time zone of the histogram. The calendar works in
+// UTC: the time is moved by the offset before, and the beginning of the step moved back after.
 func (t *tally) step(at time.Time) bucket {
 	from, _, _ := query.Calendar(at.Add(t.zone), t.unit)
 	return bucket{key: from.Add(-t.zone).UnixMilli(), text: from.Format(t.layout)}

@@ -52,9 +52,9 @@ func (n named) find(c *engine.Ctx) (*storage.Doc, error) {
 	return d, err
 }
 
-// All members are kept as text, numbers in the form of JSON, because the platform's entity has them
-// as text. A member that is null clears its property; one that is absent leaves it unchanged.
-// props are the properties of a saved search; what the entity does not have stays.
+// props are the properties of a saved search; what the entity does not have stays. All members are kept
+// as text, numbers in the form of JSON, because the platform's entity has them as text. A member that is
+// null clears its property; one that is absent leaves it unchanged.
 func props(entity map[string]any) (storage.Props, error) {
 	p := storage.Props{}
 	if title, ok := entity["title"].(string); ok {

@@ -12,8 +12,8 @@ import (
 	"catena/storage/search"
 )
 
-// It bounds the work of a call that is made with each letter typed.
-// suggested is how many suggestions of a kind there are.
+// suggested is how many suggestions of a kind there are. It bounds the work of a call that is made with
+// each letter typed.
 const suggested = 5
 
 var suggest = engine.Op{
@@ -66,9 +66,9 @@ func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) 
 	return engine.NewBlob("suggestions.json", "application/json", raw), nil
 }
 
-// Both queries run as the caller. Hidden documents, versions, proxies and what is in the trash are
-// not what people look for in a search box.
-// documents are those whose title begins with the term, then those that full text finds.
+// documents are those whose title begins with the term, then those that full text finds. Both queries
+// run as the caller. Hidden documents, versions, proxies and what is in the trash are not what people
+// look for in a search box.
 func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 	const where = " AND ecm:mixinType != 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"
 	out, seen := []suggestion{}, map[string]bool{}

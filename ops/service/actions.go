@@ -23,9 +23,8 @@ var defaults embed.FS
 // Actions are what user interfaces may offer, in the order they are offered.
 type Actions []*action
 
-// Names keep their position, so that errors point to the line. An empty list of conditions always
-// holds.
-// action is one of them, as declared.
+// action is one of them, as declared. Names keep their position, so that errors point to the line. An
+// empty list of conditions always holds.
 type action struct {
 	id                       string
 	at                       declare.Position
@@ -48,11 +47,10 @@ var builtin = sync.OnceValue(func() Actions {
 	return r.enabled()
 })
 
-// An action of a server replaces a built-in one as a whole, and with enabled: false it takes it
-// away.
 // Load returns the built-in actions and those of the files in folders. An action replaces the one of
 // the same name; what is wrong in the files, also a type, facet, state or permission that there is not, is
-// told with file and line.
+// told with file and line. An action of a server replaces a built-in one as a whole, and with enabled:
+// false it takes it away.
 func Load(types *schema.Registry, folders ...fs.FS) (Actions, error) {
 	r, err := read(folders...)
 	if err != nil {
@@ -71,9 +69,8 @@ func read(folders ...fs.FS) (*reader, error) {
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
 }
 
-// It is separate from Load because the set of operations exists only later, with the chains and
-// scripts of the server.
-// Check tells, with file and line, of operations that there are not in a set.
+// Check tells, with file and line, of operations that there are not in a set. It is separate from Load
+// because the set of operations exists only later, with the chains and scripts of the server.
 func (all Actions) Check(set *engine.Set) error {
 	var r declare.Reader
 	for _, a := range all {
@@ -136,9 +133,9 @@ func (r *reader) enabled() Actions {
 	return slices.DeleteFunc(list, func(a *action) bool { return !a.enabled })
 }
 
-// This decides what is shown and protects nothing: the operation checks again when it is called.
 // available reports whether the caller may be offered the action, for a document or, if that is nil,
-// without one.
+// without one. This decides what is shown and protects nothing: the operation checks again when it is
+// called.
 func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
 	among := func(declared []declare.Name, has func(string) bool) bool {
 		return len(declared) == 0 || slices.ContainsFunc(declared, func(n declare.Name) bool { return has(n.Text) })
@@ -172,8 +169,8 @@ func (a *action) entity(lang string) map[string]any {
 	}
 }
 
-// The first two letters are tried for languages with a region, such as fr-CA.
-// in is a text in a language, else in English, else the other one.
+// in is a text in a language, else in English, else the other one. The first two letters are tried for
+// languages with a region, such as fr-CA.
 func in(lang string, texts map[string]string, other string) string {
 	return cmp.Or(texts[lang], texts[lang[:min(2, len(lang))]], texts["en"], other)
 }

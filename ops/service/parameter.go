@@ -37,9 +37,9 @@ func parameters(d *storage.Doc) (map[string]string, error) {
 	return out, nil
 }
 
-// Save checks that the caller may write the document. They are stored in the order of their names,
-// so that the same parameters always give the same value.
-// keep adds parameters to those of a document and saves it.
+// keep adds parameters to those of a document and saves it. Save checks that the caller may write the
+// document. They are stored in the order of their names, so that the same parameters always give the
+// same value.
 func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc, error) {
 	all, err := parameters(d)
 	if err != nil {
@@ -66,8 +66,8 @@ func tooManyParameters() error {
 	return fault.Invalid.Errorf("parameters: at most %d are allowed, each with a name", maxParameters).In("key")
 }
 
-// Folders that the caller may not read do not take part.
 // parameter finds the value that holds for a document: its own, or that of the nearest folder above.
+// Folders that the caller may not read do not take part.
 func parameter(c *engine.Ctx, d *storage.Doc, key string) (string, bool, error) {
 	above, err := c.Tx.Ancestors(d)
 	if err != nil {

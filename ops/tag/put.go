@@ -56,9 +56,9 @@ func (p putParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	return write(c, d, items)
 }
 
-// Words are never taken out again when the last document loses them, as that would need a count on
-// every change; suggestions check each word instead (inUse).
-// known sees to it that a word is among those in use.
+// known sees to it that a word is among those in use. Words are never taken out again when the last
+// document loses them, as that would need a count on every change; suggestions check each word instead
+// (inUse).
 func known(c *engine.Ctx, label string) error {
 	var row struct{}
 	found, err := c.Tx.Table(words).Get(label, &row)

@@ -9,9 +9,9 @@ import (
 	"catena/storage/search"
 )
 
-// Each word that is looked at costs a query, so both bound a call that is made with each letter
-// typed. A word that comes after 200 others with the same beginning is never suggested.
-// Suggestions shown, and words looked at for them.
+// Suggestions shown, and words looked at for them. Each word that is looked at costs a query, so both
+// bound a call that is made with each letter typed. A word that comes after 200 others with the same
+// beginning is never suggested.
 const (
 	shown  = 10
 	looked = 200
@@ -77,9 +77,8 @@ func (p suggestParams) own(c *engine.Ctx) ([]string, error) {
 	return labels, err
 }
 
-// A word that is only on documents the caller may not read is kept back: tags can say a lot about
-// what they are on.
-// inUse returns the words with a beginning that are on a document the caller may read.
+// inUse returns the words with a beginning that are on a document the caller may read. A word that is
+// only on documents the caller may not read is kept back: tags can say a lot about what they are on.
 func inUse(c *engine.Ctx, term string) ([]string, error) {
 	list, err := clean([]string{term})
 	if err != nil || len(list) == 0 {

@@ -29,8 +29,8 @@ const (
 	maxWord = 200    // bytes
 )
 
-// The characters are those that the platform removes. % and ' would have a meaning in its queries.
-// strip takes out what a tag does not hold.
+// strip takes out what a tag does not hold. The characters are those that the platform removes. % and '
+// would have a meaning in its queries.
 var strip = strings.NewReplacer(" ", "", "/", "", `\`, "", "'", "", "%", "")
 
 // clean returns the words as they are stored, without blanks and repetitions.
@@ -70,10 +70,9 @@ func read(d *storage.Doc) ([]item, error) {
 	return out, nil
 }
 
-// Callers check who may do so. The document is read again as the system, so that unsaved changes of
-// the caller's copy are not saved along with the tags; the result is the document as it then is,
-// without them.
-// write stores the tags with the rights of the server and without a trace.
+// write stores the tags with the rights of the server and without a trace. Callers check who may do so.
+// The document is read again as the system, so that unsaved changes of the caller's copy are not saved
+// along with the tags; the result is the document as it then is, without them.
 func write(c *engine.Ctx, d *storage.Doc, items []item) (*storage.Doc, error) {
 	list := make([]any, len(items))
 	for i, it := range items {
