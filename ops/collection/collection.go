@@ -67,6 +67,8 @@ func ids(d *storage.Doc, xpath string) []string {
 	}
 	list, _ := v.([]any)
 	out := make([]string, 0, len(list))
+	// What is not a text is passed over, so that one damaged item does not make the whole list
+	// unreadable.
 	for _, item := range list {
 		if id, ok := item.(string); ok {
 			out = append(out, id)
@@ -136,6 +138,7 @@ func leave(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	if !slices.Contains(list, d.ID()) && !slices.Contains(of, collection.ID()) {
 		return d, nil
 	}
+	// The order of the two writes does not matter, since they are in one transaction.
 	return change(c, d, fresh, "RemovedFromCollection", func() error {
 		if err := put(c, fresh, members, without(list, d.ID())); err != nil {
 			return err

@@ -94,7 +94,8 @@ func (k *caller) receive(c *engine.Ctx, p *receiveParams) ([]any, error) {
 // address reads the address of the mailbox.
 func (p *receiveParams) address() (u *url.URL, folder string, err error) {
 	u, err = url.Parse(p.URL)
-	// A password in the address is refused: addresses are logged and stored, credentials are not.
+	// A password in the address is refused: addresses appear in logs, the secrets of credentials
+	// never do.
 	if err != nil || u.Scheme != "imaps" && u.Scheme != "imap" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, "", fault.Invalid.Errorf("url: must be an address such as imaps://imap.example.org/INBOX").In("url")
 	}

@@ -86,9 +86,9 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 	}
 	var a *egress.Answer
 	var body []byte
-	// Only text and JSON are read here, since they are bounded. A body that becomes a file is
-	// streamed into the store afterwards, which uses the transaction and so must not happen in
-	// Outside.
+	// Only text, JSON and refusals are read here, since they are bounded. A body that becomes a
+	// file is streamed into the store afterwards, which uses the transaction and so must not happen
+	// in Outside.
 	err = c.Outside(func() (err error) {
 		if a, err = k.try(c, q, p); err != nil {
 			return err

@@ -31,6 +31,7 @@ func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	if err != nil {
 		return nil, err
 	}
+	// Complex items are added by Document.AddItemToListProperty, which reads them as JSON.
 	if !field.Kind.Scalar() {
 		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}

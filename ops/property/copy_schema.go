@@ -43,6 +43,7 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	if err != nil {
 		return nil, err
 	}
+	// Checked before the first property is set, so that a failure leaves the document as it was.
 	if _, err := schemaOf(c, d, p.Schema); err != nil {
 		return nil, err
 	}

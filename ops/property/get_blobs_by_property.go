@@ -26,6 +26,7 @@ func (p getBlobsByPropertyParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Bl
 	if err != nil {
 		return nil, err
 	}
+	// A single file is not taken for a list of one: Document.GetBlob is for that.
 	if !field.List {
 		return nil, fault.Invalid.Errorf("property %s: must be a list, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}

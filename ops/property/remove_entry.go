@@ -31,6 +31,7 @@ func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
+	// Complex items have no single value to compare with; they are removed by their position.
 	if !field.List || !field.Kind.Scalar() {
 		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
@@ -43,7 +44,7 @@ func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		return nil, err
 	}
 	items, _ := list.([]any)
-	// A list without the value is set to an equal one, which storage recognises as no change.
+	// The document is saved even if the list does not have the value, unlike in addItem.
 	if err := d.Set(p.Xpath, p.without(items, value)); err != nil {
 		return nil, err
 	}

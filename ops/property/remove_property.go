@@ -20,6 +20,7 @@ type removePropertyParams struct {
 }
 
 func (p removePropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// It changes the document in memory only; the right to write it is checked when it is saved.
 	if err := d.Remove(p.Xpath); err != nil {
 		return nil, err
 	}

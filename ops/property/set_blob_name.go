@@ -22,6 +22,8 @@ type setBlobNameParams struct {
 }
 
 func (p setBlobNameParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	// The renamed file is set at the same xpath, so the shorthand blobholder:0 is not accepted
+	// here.
 	b, err := d.Blob(p.Xpath)
 	if err != nil {
 		return nil, err

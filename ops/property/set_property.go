@@ -40,6 +40,8 @@ func (p setPropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		}
 	}
 	_, file := p.Value.(*storage.Blob)
+	// Lists and complex values are for Document.Update and the operations on lists. A property that
+	// holds a file takes a file or nothing.
 	if field.List || field.Kind == schema.Complex || field.Kind == schema.Blob && !file && p.Value != nil {
 		return nil, fault.Invalid.Errorf("property %s: must be a scalar, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}

@@ -96,7 +96,7 @@ func (q *conditions) field(name string) string {
 // boolean reads a combination of queries. As in the search engine, should is optional beside must or filter,
 // and otherwise one of its queries has to hold.
 func (q *conditions) boolean(m map[string]any, depth int) (condition, error) {
-	// The sign says whether a condition may narrow, the amount how deep it is, so that both
+	// The sign says whether a condition may narrow, the absolute value how deep it is, so that both
 	// directions have the same limit.
 	inner, other := depth+1, -(max(depth, -depth) + 1)
 	if depth < 0 {
