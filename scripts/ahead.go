@@ -94,6 +94,7 @@ func (s *supervisor) lookAhead(a announcement) error {
 	done := 0
 	for _, text := range a.texts {
 		// The worker has said something: it may have gone another way, and what follows would be wasted.
+		// A trace is of the calls that the script made, and an announced one may never be made.
 		if l.heard() || s.p.in.buffered() || s.calls >= s.limits.Calls || s.host.traced() {
 			break
 		}
@@ -210,6 +211,7 @@ func (t *stream) announce(w *writer, op string, in any, params map[string]any) {
 func (t *stream) predict(op string, in any, params map[string]any) []any {
 	if t.follows(op, in, params) {
 		t.next++
+		// More are announced each time, as long as the guess holds.
 		t.size = min(max(firstAhead, 2*t.size), mostAhead)
 	} else if !t.found(op, in, params) {
 		return nil
@@ -231,6 +233,7 @@ func (t *stream) found(op string, in any, params map[string]any) bool {
 	}
 	left := mostTexts
 	for _, v := range t.seen {
+		// Three levels reach the lists in the entries of a page of results.
 		if t.search(v, last, now, 3, &left) {
 			t.size = firstAhead
 			return true

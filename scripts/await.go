@@ -17,6 +17,8 @@ import (
 // between asyncHead and asyncTail; places are moved back afterwards, so that errors,
 // stacks and checks tell them as they are in the script.
 const (
+	// Without a line break in front, lines keep their numbers; with one
+	// behind, a comment in the last line does not hide the bracket.
 	asyncHead = "async()=>{"
 	asyncTail = "\n}"
 )
@@ -44,6 +46,7 @@ func parseAwaiting(name, source string) (*syntax, error) {
 		return nil, movedBack(err, source)
 	}
 	f, end := onlyFunction(tree)
+	// A text such as "} evil() {" must not leave the function that it is put into.
 	if f == nil || end != len(asyncHead)+len(text)+len(asyncTail) {
 		return nil, nil // a bracket of source closes the function
 	}

@@ -72,6 +72,7 @@ func (m *machine) print(level string, args []goja.Value) {
 	for i, a := range args {
 		parts[i] = m.text(a)
 	}
+	// The server's log must not grow by what a script prints in a loop.
 	line := clip(strings.Join(parts, " "), left)
 	if m.logged += len(line) + 1; m.logged >= m.limits.Log {
 		line += " (console limit reached: the rest of this run is not shown)"
@@ -151,6 +152,7 @@ func (m *machine) session() goja.Value {
 		_ = obj.Set(name, m.function(name, func(call goja.FunctionCall) goja.Value {
 			return m.callOut(op, func(line int) (any, error) {
 				args := m.arguments(call)
+				// The functions below read up to three arguments without looking how many there are.
 				for len(args) < 3 {
 					args = append(args, nil)
 				}

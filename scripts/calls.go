@@ -42,6 +42,7 @@ func (c *checker) note(op string, n *ast.CallExpression, at ast.Node) {
 		}
 		note = append(note, v)
 	}
+	// After a spread, nobody knows which argument is the input and which the parameters.
 	if slices.ContainsFunc(n.ArgumentList, func(e ast.Expression) bool { _, spread := e.(*ast.SpreadElement); return spread }) {
 		return
 	}
@@ -230,6 +231,7 @@ func (s *Script) badCalls(c *engine.Ctx, notes []any) (problems []Problem) {
 // callOf reads a note; nil if it is none.
 func callOf(x any) *engine.CallStep {
 	note, _ := x.([]any)
+	// Notes come from a worker, which is not trusted to write them as this file does.
 	if len(note) != 5 {
 		return nil
 	}

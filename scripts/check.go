@@ -183,6 +183,8 @@ func (c *checker) call(node any) {
 		return
 	case space != nil && deep:
 		c.add(at, "unknown operation "+path, near)
+	// A dotted path that begins with an unknown name may be a variable of
+	// the context, so it is a mistake only if it resembles an operation.
 	case !deep || near != "":
 		c.add(at, "unknown operation or function "+path, near)
 	}

@@ -27,6 +27,7 @@ func (m *machine) document(d document) goja.Value {
 	})
 }
 
+// handle keeps the object of a key, so that == in a script compares what the handles are of.
 func (m *machine) handle(key any, create func() *goja.Object) goja.Value {
 	if obj := m.handles[key]; obj != nil {
 		return obj

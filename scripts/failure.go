@@ -79,6 +79,7 @@ func breach(code fault.Code, format string, args ...any) *fault.Error {
 // throw raises err in the script as an Error with kind, code and operation. It does not return.
 func (m *machine) throw(err error, op string) {
 	if m.fatal != nil {
+		// A script can catch what is thrown, but not an interrupt.
 		m.vm.Interrupt(m.fatal)
 		panic(m.vm.ToValue(m.fatal.Error()))
 	}
@@ -96,6 +97,8 @@ func (m *machine) throw(err error, op string) {
 	set("code", code)
 	set("field", field)
 	set("operation", op)
+	// A script that catches errors in a loop must not keep them all alive. One that is forgotten here loses
+	// its code when it leaves the script, not its message.
 	if m.thrown == nil || len(m.thrown) >= 64 {
 		m.thrown = map[*goja.Object]error{}
 	}

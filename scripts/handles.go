@@ -59,6 +59,7 @@ func (s *supervisor) write(w *writer, v any) error {
 			return err
 		}
 		var raw []byte
+		// Properties are a convenience: what would make the frame large is asked for when it is read.
 		if len(w.b) < eagerFrame {
 			if raw, err = v.json(s.scratch[:0]); err != nil || len(raw) > eagerDocument {
 				raw = nil

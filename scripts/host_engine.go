@@ -40,6 +40,7 @@ func (h *engineHost) call(op string, in any, params map[string]any, line int) (a
 	if err != nil {
 		return nil, err
 	}
+	// What a script may call is decided by the entry point, whatever called the script.
 	entryPoint := c.EntryPoint
 	c.EntryPoint = engine.Script
 	v, err := c.Call(op, input, args)
@@ -79,6 +80,7 @@ func (h *engineHost) variable(name string) (any, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
+	// It is worked out once; the value then takes its place.
 	if lazy, is := v.(engine.Lazy); is {
 		var err error
 		if v, err = lazy(h.c); err != nil {
@@ -207,6 +209,7 @@ func (h *engineHost) documents(docs engine.Docs) list {
 
 func (h *engineHost) outList(v []any) (any, error) {
 	out := make([]any, len(v))
+	// An empty list could be of anything, so it stays a plain one.
 	handles := len(v) > 0
 	for i, x := range v {
 		var err error

@@ -50,9 +50,10 @@ type control struct {
 // link is one end of a conversation through shared memory. It is a stream of bytes in
 // both directions for one goroutine at a time.
 type link struct {
-	mem          []byte
-	own, peer    *side
-	in, out      []byte
+	mem       []byte
+	own, peer *side
+	in, out   []byte
+	// Positions count bytes and wrap around at 2^32, which ringSize divides, so differences stay right.
 	taken, given uint32 // own positions; the memory holds copies for the other side
 	wakeIn       io.Reader
 	wakeOut      io.WriteCloser
@@ -95,6 +96,7 @@ func (l *link) arrived() (int, error) {
 	for {
 		n := l.peer.written.Load() - l.taken
 		switch {
+		// The other side may write any number here; one that cannot be is not followed.
 		case n > ringSize:
 			return 0, errWire
 		case n > 0:
@@ -148,6 +150,7 @@ func (l *link) Close() error { return l.wakeOut.Close() }
 
 // wake rings the other side's bell if it sleeps for what has just happened.
 func (l *link) wake(what uint32) error {
+	// Swapping lets one bell ring for one sleep, however much is written meanwhile.
 	if l.peer.asleep.Load() != what || !l.peer.asleep.CompareAndSwap(what, awake) {
 		return nil
 	}
@@ -164,6 +167,8 @@ func (l *link) wait(w *word, was, what uint32) error {
 	if crowded == 0 && l.patience.until(w, was) {
 		return nil
 	}
+	// The note comes before the second look, and the other side writes before it looks for the note: whichever
+	// is first, one of the two notices the other, and no wake-up is lost.
 	l.own.asleep.Store(what)
 	if w.Load() != was {
 		l.own.asleep.Store(awake)
@@ -193,6 +198,7 @@ const (
 // have the processor all the time.
 func (p *patience) until(w *word, was uint32) bool {
 	if p.lost >= maxLost {
+		// Every 32nd wait tries whether looking helps again.
 		if p.tries++; p.tries%32 != 0 {
 			return w.Load() != was
 		}

@@ -189,6 +189,7 @@ func (m *machine) refused(err error, op string) {
 
 // calledFrom is where in the script the host is being called.
 func (m *machine) calledFrom() position {
+	// A native function has no line of its own, so the script's is one of the first few frames.
 	m.stack = m.vm.CaptureCallStack(4, m.stack[:0])
 	for _, f := range m.stack {
 		if p := f.Position(); p.Line > 0 {

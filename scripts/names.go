@@ -47,6 +47,7 @@ func newNames(ops []string, reads ...string) *names {
 			}
 			s = kid
 		}
+		// Where two operations become one name, the one that is spelt so gets it.
 		if s.op == "" || op == mangle(op) {
 			s.op = op
 		}

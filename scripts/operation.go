@@ -183,6 +183,7 @@ func (h *header) effect(text string) {
 
 // param reads {type} name, [name] or [name=default], and what it is.
 func (h *header) param(text string) {
+	// What is not said: a text that has to be given. Brackets around the name make it optional.
 	p := engine.Param{Type: "string", Required: true, Order: len(h.s.Params) + 1}
 	if strings.HasPrefix(text, "{") {
 		word, rest, closed := strings.Cut(text[1:], "}")
@@ -328,6 +329,7 @@ func (s *Script) returned(c *engine.Ctx, out any) (any, error) {
 
 // setsVariables reports whether the script may set variables of the context, which it does by the name of one of two.
 func (s *Script) setsVariables() bool {
+	// A text search errs on the side of yes, which only weakens checks; a wrong no would report mistakes that are none.
 	return strings.Contains(s.Source, "ctx") || strings.Contains(s.Source, "Context")
 }
 
@@ -352,6 +354,7 @@ func (r *Runner) run(c *engine.Ctx, j job, in any, params map[string]any) (any, 
 		return nil, err
 	}
 	defer end()
+	// A text that a caller sends runs in processes that have run only texts of the same caller.
 	if j.owner == "" {
 		j.owner = c.As.Name
 	}

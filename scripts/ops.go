@@ -171,6 +171,7 @@ func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, e
 	j.check, j.owner = true, c.As.Name
 	v, err := r.run(c, j, nil, nil)
 	switch fault.Of(err) {
+	// A text that ends its worker is a mistake in the text; all else is a failure of the server.
 	case fault.Invalid, fault.Limit:
 		return "", []Problem{problemOf(file, err)}, nil
 	}

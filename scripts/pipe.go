@@ -70,6 +70,7 @@ func (h *pipeHost) ask() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The buffer of the frame is used again, while documents keep parts of their answer.
 	return h.result(bytes.Clone(frame[1:]))
 }
 
@@ -129,6 +130,7 @@ func (h *pipeHost) question(what byte) *writer {
 }
 
 func (h *pipeHost) call(op string, in any, params map[string]any, line int) (any, error) {
+	// Answers that came ahead are of a state in which the changes that wait, or this call, had not been made.
 	reads := h.k.names.reads[op]
 	if !reads || len(h.sets) > 0 || len(h.varSets) > 0 {
 		h.stream.forget()
@@ -197,6 +199,7 @@ func (h *pipeHost) operation(op string, after func(), in any, params map[string]
 // outdated notes that an operation may have changed the documents that were passed to it.
 func (h *pipeHost) outdated() {
 	for _, d := range h.passed {
+		// A document that the answer itself describes is up to date.
 		if d.answer != h.answer {
 			d.stale = true
 		}

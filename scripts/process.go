@@ -53,6 +53,7 @@ func startProcess(argv []string) (*process, error) {
 
 // death says why the process is gone, as far as it can be known.
 func (p *process) death(l *Limits) error {
+	// The cause is read from how the process ended, so a limit that the system enforces has its own error.
 	cause, said := p.Death()
 	switch cause {
 	case worker.Stack:

@@ -213,8 +213,10 @@ func newPrograms(max int) *programs {
 
 // add keeps a program.
 func (c *programs) add(key programKey, p *program) {
+	// The caller has looked: a key that is there already would stay in the order twice.
 	c.byKey[key] = c.order.PushFront(&kept{key, p})
 	c.size += p.size
+	// The newest stays even if it alone is too large, since it is about to run.
 	for c.size > c.max && c.order.Len() > 1 {
 		last := c.order.Remove(c.order.Back()).(*kept)
 		delete(c.byKey, last.key)

@@ -165,6 +165,8 @@ func (h *pipeHost) readFile(r *reader) any {
 
 // member finds a member of a JSON object that the server has written.
 func member(raw []byte, name string) ([]byte, bool) {
+	// The server writes {"name":value,"name":value} without blanks: two bytes lie between the name and its
+	// value, and one between a value and the next name.
 	for i := 1; i < len(raw) && raw[i] == '"'; {
 		keyEnd := jsontext.StringEnd(raw, i+1)
 		value := raw[min(keyEnd+2, len(raw)):]
@@ -215,5 +217,6 @@ func plainJSON(raw []byte) (v any, exact bool) {
 
 // maybeDate reports whether text has the form of an instant.
 func maybeDate(s string) bool {
+	// From 2006-01-02T15:04:05Z to nanoseconds with a zone. Asking once too often does no harm.
 	return len(s) >= 20 && len(s) <= 35 && s[4] == '-' && s[7] == '-' && s[10] == 'T' && s[0] >= '0' && s[0] <= '9'
 }

@@ -337,6 +337,7 @@ func (s *supervisor) ask(r *reader) error {
 		if r.err != nil || !ok {
 			return errWire
 		}
+		// The worker's bound is not believed beyond the server's own.
 		return s.answer(f.text(min(limit, s.limits.Output)))
 	}
 	return s.askDocument(what, r)

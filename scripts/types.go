@@ -173,6 +173,7 @@ func paramType(p engine.Param) string {
 		quoted[i] = strconv.Quote(v)
 	}
 	if !p.Enum {
+		// Other strings are accepted too; written in this way, editors still offer the values.
 		quoted = append(quoted, "(string & {})")
 	}
 	return strings.Join(quoted, " | ")

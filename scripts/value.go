@@ -93,6 +93,7 @@ type exporter struct {
 	left int
 }
 
+// spend takes about as many bytes off what is left as the value will have in its frame.
 func (e *exporter) spend(n int) error {
 	if e.left -= n; e.left < 0 {
 		return breach(fault.CodeScriptOutput, "script: a value of more than %s", bytesText(int64(e.m.limits.Output)))

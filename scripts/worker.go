@@ -31,6 +31,8 @@ func WorkerMain(in io.Reader, out io.Writer) int {
 	regexp2.DefaultMatchTimeout = time.Duration(math.MaxInt64)
 	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(64 << 20)
+	// Scripts are short: collecting less often saves time, and the memory
+	// limit that serve sets takes over when the heap grows.
 	debug.SetGCPercent(400)
 	var shared *link
 	if mem := inheritedShare(); mem != nil {

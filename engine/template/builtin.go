@@ -67,7 +67,8 @@ var valueBuiltins = map[string]builtin{
 		}
 		return r.eval(x.args[0])
 	}},
-	"then":   {least: 2, most: 2, f: then},
+	"then": {least: 2, most: 2, f: then},
+	// Ten cases with their results, and a default.
 	"switch": {least: 2, most: 21, f: choose},
 	"c":      {f: computed},
 	"cn":     {absent: func(r *run, x *built, v any) (any, error) { return orNull(r, x, v) }},
@@ -240,6 +241,7 @@ func toMoment(kind string) func(r *run, x *built, v any) (any, error) {
 				return nil, err
 			}
 		}
+		// The text is tried against several layouts, so it costs more than its length.
 		if err := r.step(x.at, 16*(len(text)+len(pattern))); err != nil {
 			return nil, err
 		}
@@ -255,6 +257,7 @@ func iso(r *run, x *built, v any) (any, error) {
 	return r.momentText(x.at, m, "iso")
 }
 
+// long is milliseconds since 1970 for a date, as in Java.
 func long(_ *run, x *built, v any) (any, error) {
 	if m, ok := v.(moment); ok {
 		return m.t.UnixMilli(), nil
@@ -352,6 +355,7 @@ func (r *run) loopOf(x *built, name any) (*loop, error) {
 		if l, ok := r.locals[i][loopMark+text].(*loop); ok {
 			return l, nil
 		}
+		// A macro does not see the loops of its caller.
 		if _, bottom := r.locals[i][bottomOfMacro]; bottom {
 			break
 		}

@@ -153,6 +153,7 @@ func (r *run) find(x *built, list []any) (int, error) {
 		return -1, err
 	}
 	for i, item := range list {
+		// Values that cannot be compared, such as a text and a number, are not the same here; elsewhere that is an error.
 		same, err := r.equal(x.at, normal(item), v)
 		if same && err == nil {
 			return i, nil

@@ -43,10 +43,12 @@ func asks(f func(s, of string) bool) builtin {
 }
 
 // keeps makes a built-in that keeps a part of a text.
+// The part shares the memory of the text, so nothing is counted as made.
 func keeps(f func(s, at string) string) builtin {
 	return ofText(1, 1, func(_ *run, _ *built, s string, args []string) (any, error) { return f(s, args[0]), nil })
 }
 
+// htmlEscapes writes the apostrophe as a number, since HTML 4 has no &apos;.
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
@@ -105,6 +107,7 @@ func jsonString(s string) string {
 	return strings.NewReplacer("</", `<\/`, "<!", `\u003C!`, "]]>", `]]\u003E`, "-->", `--\u003E`).Replace(s[1 : len(s)-1])
 }
 
+// escapeURL writes a blank as %20, which holds in paths as well as in queries; + is a blank in queries only.
 func escapeURL(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 func first(s string, to func(rune) rune) string {
@@ -317,6 +320,7 @@ func toNumber(_ *run, x *built, s string, _ []string) (any, error) {
 		return n, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)
+	// Hexadecimal numbers and underscores are Go's and not the language's.
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(s, "xXpP_") {
 		return nil, x.at.fail("%q is not a number", cut(s))
 	}
@@ -335,6 +339,8 @@ func toBoolean(_ *run, x *built, s string, _ []string) (any, error) {
 
 func ceil(f float64) float64  { return math.Ceil(f) }
 func floor(f float64) float64 { return math.Floor(f) }
+
+// round takes halves up, also below zero: -1.5 becomes -1.
 func round(f float64) float64 { return math.Floor(f + 0.5) }
 func trunc(f float64) float64 { return math.Trunc(f) }
 

@@ -146,6 +146,7 @@ func (p *parser) names(upTo string) ([]string, error) {
 		}
 		if ok, err := p.accept(","); err != nil {
 			return nil, err
+			// Two at most: the key and the value of an entry.
 		} else if ok && len(out) < 2 {
 			continue
 		}

@@ -129,6 +129,7 @@ func (p *numberPattern) format(v *big.Rat) string {
 	if part != "" {
 		whole += "." + part
 	}
+	// What is rounded to zero has no sign.
 	if negative && strings.Trim(whole, "0.,") != "" {
 		return "-" + p.before + whole + p.after
 	}
@@ -264,6 +265,8 @@ func goLayout(pattern string) (string, bool) {
 	for pattern != "" {
 		if pattern[0] == '\'' {
 			text, rest, ok := strings.Cut(pattern[1:], "'")
+			// The quoted text becomes part of a Go layout, where a word such as Jan
+			// or a digit would be read as a part of the date.
 			if !ok || strings.ContainsAny(text, "0123456789_") || len(text) > 1 {
 				return "", false
 			}

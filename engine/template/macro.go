@@ -287,6 +287,8 @@ func (p *parser) macro(at pos, kind string) error {
 		return at.fail("duplicate %s %s", kind, m.name)
 	}
 	p.t.macros[m.name] = m
+	// An escape counts for the text it is around. The body is rendered where
+	// it is called, so only its own escapes apply.
 	kept := p.escape
 	p.escape = nil
 	var err error

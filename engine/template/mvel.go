@@ -193,6 +193,7 @@ func (n *program) position() pos { return n.at }
 
 // eval runs the program on what is given, and the items of loops.
 func (n *program) eval(r *run) (any, error) {
+	// An expression costs by its length, beside what it is metered for as it runs.
 	if err := r.step(n.at, len(n.p.Source)*itemSize); err != nil {
 		return nil, err
 	}
@@ -239,6 +240,8 @@ func (n *eachOf) exec(r *run) error {
 	default:
 		return n.at.fail("expected a list, not %s", what(v))
 	}
+	// The variable is set among those that were given, the only ones that
+	// expressions of chains see. What it hides is put back.
 	outer, had := r.data[n.name]
 	defer func() {
 		if r.data[n.name] = outer; !had {

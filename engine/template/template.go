@@ -78,6 +78,7 @@ func Parse(language, name, source string, l Limits) (*Template, error) {
 // ends early with its error; steps is the number since the beginning of the rendering. Templates have no
 // output before the end: a template that fails renders nothing.
 func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps int) error) (string, error) {
+	// Cloned, since loops over expressions of chains put their variable among those that were given.
 	r := &run{goOn: goOn, limits: l, data: maps.Clone(variables), own: map[string]any{}, macros: t.macros}
 	err := r.all(t.body)
 	// A break or return that no directive has caught.
