@@ -93,6 +93,7 @@ func describe(r *route.Route) map[string]any {
 		}
 		out["requestBody"] = map[string]any{"content": content}
 	}
+	// Any type of picture: the server looks at the content, not at what the client calls it.
 	if r.Pictures {
 		out["requestBody"] = map[string]any{"required": true, "content": map[string]any{"image/*": map[string]any{}}}
 	}

@@ -6,6 +6,7 @@ import "catena/storage/fault"
 
 func (s *supervisor) handle(r *reader) any {
 	n := r.uint()
+	// A number that was never given out is a lie of the worker, or of what runs in it.
 	if n >= uint64(len(s.handles)) {
 		r.fail()
 		return nil

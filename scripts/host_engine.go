@@ -31,6 +31,7 @@ func (e finalError) Unwrap() error { return e.error }
 
 func (h *engineHost) call(op string, in any, params map[string]any, line int) (any, error) {
 	c := h.c
+	// Traces and errors of the engine show the line of the script that called.
 	c.Line(line)
 	input, err := h.back(in)
 	if err != nil {
@@ -121,6 +122,7 @@ func (h *engineHost) user() (map[string]any, error) {
 	u := map[string]any{
 		"name": p.Name, "groups": groups, "allGroups": groups, "actingUser": p.Name,
 		"originatingUser": cmp.Or(p.Actor, p.Name), "administrator": p.Admin || p.System,
+		// Members without a value are null and not missing, so that scripts can test them alike.
 		"firstName": nil, "lastName": nil, "email": nil, "company": nil,
 	}
 	if h.c.Tx == nil {
@@ -200,6 +202,7 @@ func (h *engineHost) out(v any) (any, error) {
 }
 
 func (h *engineHost) documents(docs engine.Docs) list {
+	// A page comes as its documents; what else it says (its number, the total) scripts do not see.
 	out := make(list, len(docs))
 	for i, d := range docs {
 		out[i] = engineDoc{h, d}
@@ -224,6 +227,8 @@ func (h *engineHost) outList(v []any) (any, error) {
 	return out, nil
 }
 
+// isHandle tells what has size() and get(i) in lists: scripts of the
+// older platform expect them of documents and files.
 func isHandle(v any) bool {
 	switch v.(type) {
 	case document, file:
@@ -337,6 +342,7 @@ func allOf[L ~[]T, H, T any](handles []any, of func(H) T) (L, error) {
 
 func (h *engineHost) backList(v []any) (any, error) {
 	if len(v) > 0 {
+		// The first item decides: a list of documents or files must hold nothing else.
 		switch v[0].(type) {
 		case engineDoc:
 			return allOf[engine.Docs](v, func(d engineDoc) *engine.Doc { return d.d })

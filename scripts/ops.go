@@ -74,6 +74,7 @@ func (p tryParams) run(r *Runner, c *engine.Ctx, in any) (any, error) {
 	}
 	op := r.opFor(s, "")
 	op.Callers = engine.Scripters
+	// The operation exists in this set only, so planning checks its parameters as those of a deployed one.
 	set, err := c.Set().With([]engine.Op{op})
 	if err != nil {
 		return nil, fault.Invalid.Errorf("%w", err)

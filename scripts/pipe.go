@@ -208,6 +208,7 @@ func (h *pipeHost) outdated() {
 
 // send has the server carry out a call when it comes to it.
 func (h *pipeHost) send(op string, in any, params map[string]any, stack []Frame) error {
+	// The server has noted a failure of an earlier call that was not waited for.
 	if h.stopped() {
 		return errStopped
 	}
@@ -280,6 +281,7 @@ func (h *pipeHost) load() error {
 	if !ok {
 		return errWire
 	}
+	// One question brings all variables; they are known until the next call, which may change them.
 	h.vars = vars
 	return nil
 }
@@ -296,6 +298,7 @@ func (h *pipeHost) setVariable(name string, v any) error {
 	} else {
 		h.vars[name] = v
 	}
+	// The copy is changed at once and the server with the next question, so a script reads what it wrote.
 	h.varSets = append(h.varSets, variableChange{name, v})
 	return nil
 }

@@ -63,6 +63,7 @@ func (s *scanner) token() error {
 	case c == '`':
 		s.i++
 		return s.template()
+	// Behind an operand a slash divides.
 	case c == '/' && !s.operand:
 		s.pattern()
 		s.seen()
@@ -157,6 +158,7 @@ func (s *scanner) template() error {
 	return nil
 }
 
+// pattern passes over a pattern literal, in which a slash between brackets does not end it.
 func (s *scanner) pattern() {
 	class := false
 	for s.i++; s.i < len(s.src); s.i++ {
@@ -190,6 +192,7 @@ func (s *scanner) word() {
 		s.i++
 	}
 	switch w := s.src[from:s.i]; {
+	// It changes nothing about what may follow: async x => y begins like x => y.
 	case w == "async":
 	case before[w]:
 		s.top().operators++
@@ -238,6 +241,7 @@ func (s *scanner) leave(c byte) error {
 	if g.open == '$' && c == '}' {
 		return s.template()
 	}
+	// A block ends the expression that was going on; other brackets are part of it.
 	if c == '}' {
 		s.reset()
 	}

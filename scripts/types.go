@@ -96,6 +96,7 @@ func (t *typings) operation(op, name string, depth int) {
 	sig := d.Signature()
 	for i := 0; i+1 < len(sig); i += 2 {
 		in, out := tsType(sig[i], true), tsType(sig[i+1], false)
+		// An operation without output passes its input on, so its type is that of the input.
 		passes := sig[i+1] == "void" || sig[i+1] == ""
 		switch {
 		case sig[i] == "void" && passes:
@@ -143,6 +144,7 @@ func instead(d engine.Deprecation) string {
 	return "Since " + d.Since + ". Use " + d.Instead + "."
 }
 
+// commentText is one line that cannot end the comment it stands in.
 func commentText(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "*/", "* /")
 }

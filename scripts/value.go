@@ -53,6 +53,7 @@ func (m *machine) enter(v any) goja.Value {
 		for k := range v {
 			keys = append(keys, k)
 		}
+		// In order, so that a script that goes through them does the same each time.
 		slices.Sort(keys)
 		for _, k := range keys {
 			_ = obj.DefineDataProperty(k, m.enter(v[k]), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
@@ -196,6 +197,7 @@ func (e *exporter) list(obj *goja.Object, depth int) (any, error) {
 	if n > maxItems {
 		return nil, breach(fault.CodeScriptOutput, "script: a list of %d items, at most %d can be returned", n, maxItems)
 	}
+	// Counted before the list is copied: its length may be set without any items.
 	if err := e.spend(int(n) * 4); err != nil {
 		return nil, err
 	}
@@ -247,6 +249,7 @@ func (m *machine) arguments(call goja.FunctionCall) []any {
 func (m *machine) mustExport(v goja.Value) any {
 	x, err := m.export(v)
 	if err != nil {
+		// A limit ends the run, whether or not the script catches the error.
 		if fault.Is(err, fault.Limit) {
 			m.fatal = err
 		}

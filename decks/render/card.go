@@ -168,6 +168,7 @@ func wrapped(text string, face font.Face, room fixed.Int26_6, most int) (lines [
 		if line != "" {
 			lines = append(lines, line)
 		}
+		// One line more than fits has begun, which tells that something is left out.
 		if line = word; len(lines) == most {
 			break
 		}

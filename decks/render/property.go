@@ -148,6 +148,7 @@ func firstWord(s string) string {
 func (c *computing) four(to *[4]length, v string, fontSize float64) {
 	parts := strings.Fields(v)
 	for i := range to {
+		// One value is for all sides, two are for top and bottom and for the sides, three leave out the left one.
 		switch n := len(parts); {
 		case n == 0 || n > 4:
 			return
@@ -175,6 +176,7 @@ func (c *computing) borders(s *style, v string, which ...int) {
 			e.style = part
 		case ok:
 			e.color, e.plain = col, false
+		// CSS leaves the three widths open; these are the ones that browsers use.
 		case part == "thin":
 			e.width = length{1, pixels}
 		case part == "medium":
@@ -261,6 +263,7 @@ func setFamily(_ *computing, s, parent *style, v string) {
 		s.family = parent.family
 		return
 	}
+	// There are two families to choose from, so all that does not look monospaced is sans.
 	s.family = sans
 	if v = strings.ToLower(v); strings.Contains(v, "mono") || strings.Contains(v, "courier") || strings.Contains(v, "consol") || strings.Contains(v, "menlo") {
 		s.family = mono
@@ -282,6 +285,7 @@ func setFont(c *computing, s, parent *style, v string) {
 func setWeight(_ *computing, s, _ *style, v string) {
 	switch f, ok := number(v); {
 	case ok:
+		// The fonts have two weights; browsers, too, take the bold one from 600 on.
 		s.bold = f >= 600
 	case v == "bold" || v == "bolder":
 		s.bold = true
@@ -294,6 +298,7 @@ func setLineHeight(c *computing, s, _ *style, v string) {
 	if f, ok := number(v); ok && f >= 0 && f < 100 {
 		s.lineHeight = f
 	} else if v == "normal" {
+		// About what browsers take for normal; it depends on the font there.
 		s.lineHeight = 1.2
 	} else if l := c.lengthOf(v, s.fontSize); l.unit != unset && s.fontSize > 0 {
 		s.lineHeight = l.of(s.fontSize, s.fontSize) / s.fontSize
@@ -322,6 +327,7 @@ func setDecoration(_ *computing, s, _ *style, v string) {
 func columnsOf(v string) int {
 	if args, ok := strings.CutPrefix(v, "repeat("); ok {
 		n, _ := strconv.Atoi(strings.TrimSpace(strings.Split(args, ",")[0]))
+		// Bounded, since the number stands in a style that anybody may write.
 		return min(max(n, 0), 100)
 	}
 	if v == "none" || v == "" {

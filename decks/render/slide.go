@@ -42,6 +42,7 @@ func parse(ctx context.Context, d *Deck) (root *html.Node, slides []slide, err e
 		inner := false
 		for leaf := range sections(s) {
 			inner = true
+			// The stack itself is not a page, so its background is seen only on its slides.
 			inherit(s, leaf)
 			slides = append(slides, newSlide(leaf))
 		}

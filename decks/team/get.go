@@ -43,6 +43,7 @@ func (p listTeamsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	data := []any{}
 	err := eachTeam(c.Tx, func(t *Team) error {
 		row := t.Shape(p.Base, "")
+		// The role is the caller's own in a team, and administrators need not be in any.
 		delete(row, "role")
 		data = append(data, row)
 		return nil

@@ -47,6 +47,7 @@ func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	}
 	if p.Period != "" && p.Period != t.BillingPeriod {
 		if !c.As.Admin {
+			// What a team pays is for those who run the service.
 			return nil, fault.Denied.Errorf("billing_period: only administrators may set it").In("billing_period")
 		}
 		t.BillingPeriod = p.Period

@@ -74,6 +74,7 @@ func (t *Tool) drawPage(ctx context.Context, name string, file []byte, page int,
 	err := worker.Run(timed, argv, maxMemory, bytes.NewReader(file), func(r io.Reader) error {
 		started = true
 		out := &io.LimitedReader{R: r, N: maxDrawn}
+		// The start tells a picture from an error before anything is given on.
 		head := bufio.NewReader(out)
 		start, _ := head.Peek(len(onePixel))
 		switch {

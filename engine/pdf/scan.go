@@ -152,6 +152,7 @@ func (s *pdfScanner) hexText() string {
 	}
 	s.pos = min(len(s.data), s.pos+end+1)
 	if len(digits)%2 == 1 {
+		// The format says that a missing last digit is 0.
 		digits = append(digits, '0')
 	}
 	raw := make([]byte, len(digits)/2)
@@ -193,6 +194,7 @@ func (s *pdfScanner) escaped(b *strings.Builder) {
 	switch {
 	case pdfEscapes[c] != 0:
 		b.WriteByte(pdfEscapes[c])
+	// A line break behind a backslash is none in the text.
 	case c == '\r':
 		if s.pos+1 < len(s.data) && s.data[s.pos+1] == '\n' {
 			s.pos++

@@ -175,6 +175,7 @@ func (m *marker) page(n int, number int64) error {
 	if m.width > 0 {
 		kind = "XObject"
 	}
+	// Resources may be shared by many pages, or inherited; the page gets copies, so that no other page changes.
 	names, err := m.name(d, inherited.Resources, map[string]*types.IndirectRef{"ExtGState": state, kind: m.what})
 	if err != nil {
 		return err
@@ -223,6 +224,7 @@ func (m *marker) draw(text string, box *types.Rectangle, turned int, state, what
 		if width, err = font.TextWidthFloat(text, m.Font, m.Size); err != nil {
 			return nil, err
 		}
+		// The height of a line of text, as the box around it; the letters reach a little below their baseline.
 		height = m.Size
 	}
 	sin, cos := math.Sincos(m.Rotation * math.Pi / 180)
@@ -262,6 +264,7 @@ func viewOf(box *types.Rectangle, turned int) (view [6]float64, width, height fl
 	return [6]float64{1, 0, 0, 1, ll.X, ll.Y}, box.Width(), box.Height()
 }
 
+// numbersOf writes four digits behind the point and never an exponent, which PDF does not have.
 func numbersOf(all ...float64) string {
 	var out []byte
 	for i, n := range all {
@@ -336,6 +339,7 @@ func underlay(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 	case under.PageCount == 0:
 		return result{}, fault.Invalid.Errorf("file %s: has no pages", t.Names[1])
 	}
+	// One pass for each page of the other file, as the library puts one page behind any number of others.
 	for source := 1; source <= min(under.PageCount, read.PageCount); source++ {
 		pages := types.IntSet{}
 		for n := source; n <= read.PageCount; n += under.PageCount {

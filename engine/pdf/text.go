@@ -20,10 +20,11 @@ const (
 	maxPDF        = 32 << 20 // bytes of the file
 	maxPDFDecoded = 32 << 20 // bytes its streams unpack to, those of one page included
 	maxPDFPages   = 1000
-	maxPDFDepth   = 8         // of forms within forms, and nodes of the tree of pages
-	maxPDFSteps   = 2_000_000 // operators and operands of all pages
-	maxPDFFonts   = 500
-	maxText       = 256 << 10 // bytes of the text found
+	// Depths and counts that hardly any real file reaches; they end files that are built to be endless.
+	maxPDFDepth = 8         // of forms within forms, and nodes of the tree of pages
+	maxPDFSteps = 2_000_000 // operators and operands of all pages
+	maxPDFFonts = 500
+	maxText     = 256 << 10 // bytes of the text found
 )
 
 // readText finds the text that the pages of a file show, in the order they draw it.

@@ -20,6 +20,7 @@ func ofList(least, most int, f func(r *run, x *built, list []any) (any, error)) 
 }
 
 var listBuiltins = map[string]builtin{
+	// A view has to be gone through, since it also holds what templates do not see.
 	"size": {f: func(r *run, x *built, v any) (any, error) {
 		switch v := v.(type) {
 		case *hash:
@@ -33,6 +34,7 @@ var listBuiltins = map[string]builtin{
 		}
 		return int64(len(list)), nil
 	}},
+	// The first and the last of an empty list are missing and not an error, so that a default can replace them.
 	"first": ofList(0, 0, func(_ *run, _ *built, list []any) (any, error) {
 		if len(list) == 0 {
 			return nil, nil
@@ -57,6 +59,7 @@ var listBuiltins = map[string]builtin{
 		if err != nil {
 			return nil, err
 		}
+		// A list of names leads into hashes within hashes.
 		path, ok := v.([]any)
 		if !ok {
 			path = []any{v}
@@ -246,6 +249,7 @@ func sortOrder(at pos, left, right any) (int, error) {
 // none.
 func extreme(sign int) func(r *run, x *built, list []any) (any, error) {
 	return func(_ *run, x *built, list []any) (any, error) {
+		// Nothing is counted here: ofList has counted each item, and a comparison takes no longer than that.
 		var best any
 		for _, item := range list {
 			v := normal(item)
@@ -286,6 +290,7 @@ func chunk(r *run, x *built, list []any) (any, error) {
 			if err := r.made(x.at, size*itemSize); err != nil {
 				return nil, err
 			}
+			// It is evaluated only if the last part is too short, so a missing value does no harm otherwise.
 			fill, err := r.need(x.args[1])
 			if err != nil {
 				return nil, err

@@ -18,6 +18,7 @@ func (p *parser) directive(at pos, name string) (node, error) {
 	case "assign", "global", "local":
 		return p.assignment(at, name)
 	case "macro", "function":
+		// A definition leaves no node: it holds everywhere, wherever it stands.
 		return nil, p.macro(at, name)
 	case "nested":
 		args, err := p.values()
@@ -64,6 +65,7 @@ func (p *parser) maybe() (expression, error) {
 }
 
 // bare reads <#noescape>.
+// The escapes of the parser are those of the place that it reads, so they are put back at the closing tag.
 func (p *parser) bare() (node, error) {
 	kept := p.escape
 	p.escape = nil
@@ -243,6 +245,7 @@ func (p *parser) assignment(at pos, where string) (node, error) {
 			return nil, err
 		}
 		n.names = append(n.names, name)
+		// A name alone captures what the tag encloses.
 		if p.tok.kind == end && len(n.names) == 1 {
 			body, err := p.block("/" + where)
 			n.capture, n.captures = body, true
@@ -325,6 +328,7 @@ func (p *parser) escaped(_ pos) (node, error) {
 		return nil, err
 	}
 	kept := p.escape
+	// A copy: escapes that follow each other must not write into the same array.
 	p.escape = append(append([]escaping{}, kept...), escaping{names[0], x})
 	body, err := p.block("/escape")
 	p.escape = kept
@@ -341,6 +345,7 @@ func (p *parser) formatted(name string) (node, error) {
 	switch name {
 	case "noautoesc":
 		p.format = ""
+	// <#autoesc> goes back to the format of the whole template, whatever is around it.
 	case "autoesc":
 		p.format = p.declared
 	default:

@@ -102,6 +102,7 @@ func (p *parser) level(n int) (expression, error) {
 
 // interval is a range; one that has no end is only for parts of texts and lists.
 func (p *parser) interval(at pos, from expression, op string, n int) (expression, error) {
+	// Another spelling of the same range.
 	if op == "..!" {
 		op = "..<"
 	}
@@ -220,6 +221,7 @@ func (p *parser) arguments() ([]expression, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Whether a name is a parameter is known only at the arrow behind it.
 		if v, ok := x.(*variable); ok && p.op("->") {
 			if err := p.next(); err != nil {
 				return nil, err
@@ -303,6 +305,7 @@ func (p *parser) primary() (expression, error) {
 	case word:
 		return p.named(at, tok.text)
 	case digits:
+		// Integers stay exact as long as they fit in 64 bits.
 		n, err := strconv.ParseInt(tok.text, 10, 64)
 		var v any = n
 		if err != nil {
@@ -381,6 +384,7 @@ func (p *parser) list(at pos) (expression, error) {
 		if len(l.items) > 0 {
 			if ok, err := p.accept(","); err != nil {
 				return nil, err
+				// FTL takes items without commas between them.
 			} else if !ok && !p.begins() {
 				return nil, p.expect(",")
 			}

@@ -310,6 +310,7 @@ func (p *parser) parameter() (param parameter, err error) {
 			return param, err
 		}
 	}
+	// Refused here and not ignored: such a macro would lose arguments without a word.
 	if p.op("..") || p.op("..*") {
 		return param, p.here().fail("a parameter for a variable number of arguments is not supported")
 	}

@@ -95,6 +95,7 @@ func (m *marked) tag() (*tagged, error) {
 	for n < len(rest) && letter(rest[n]) {
 		n++
 	}
+	// An @ that no name and brace follow is text, as in addresses of mail.
 	if n == len(rest) || rest[n] != '{' {
 		return nil, nil
 	}
@@ -110,6 +111,7 @@ func (m *marked) node(tag *tagged) (node, error) {
 	switch tag.name {
 	case "":
 		return m.program(tag.at, tag.inner)
+	// The content of a comment was passed over with the mark; it may hold anything with balanced braces.
 	case "comment":
 		return nil, nil
 	case "if":

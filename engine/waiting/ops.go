@@ -62,6 +62,7 @@ func (w *row) status() Status {
 	switch {
 	case w.Failure != "":
 		s.State = "failed"
+	// A batch waits for nobody: its job is due at once.
 	case w.Reason != "" || w.Batched:
 		s.State = "ready"
 	}
@@ -80,6 +81,7 @@ func (s Status) asMap() map[string]any {
 		m["event"] = s.Event
 	}
 	if s.For == "batch" {
+		// Integers of chains are int64.
 		m["done"], m["batches"] = int64(s.Done), int64(s.Batches)
 	}
 	if s.Failure != "" {

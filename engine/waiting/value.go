@@ -34,10 +34,12 @@ func keep(v any, depth int) (any, error) {
 	case storage.Ref:
 		return map[string]any{ofRef: string(v)}, nil
 	case float64:
+		// JSON has neither.
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, nil
 		}
 		return v, nil
+	// Only the id is kept: what was changed in memory and not saved is lost, and others may change it meanwhile.
 	case *storage.Doc:
 		if v == nil {
 			return nil, nil
@@ -45,6 +47,7 @@ func keep(v any, depth int) (any, error) {
 		return map[string]any{ofDoc: v.ID()}, nil
 	case storage.Docs:
 		return map[string]any{ofDocs: ids(v)}, nil
+	// The place in the result is not kept, only what the page holds.
 	case *storage.Page:
 		return map[string]any{ofDocs: ids(v.Docs)}, nil
 	case time.Time:
