@@ -16,6 +16,7 @@ import (
 	"catena/storage/schema"
 )
 
+// The engine has a bound of its own when a chain runs; this one makes the check of a text end.
 const maxNesting = 32 // chains within chains
 
 // Chains are the chains of one engine.
@@ -63,6 +64,8 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 		s := all[limit]
 		return chain.Name, []library.Problem{{File: file, Line: s.Line, Column: s.Column, Step: limit + 1, Message: fmt.Sprintf("more than %d steps", limit)}}, nil
 	}
+	// The order matters: the number of steps is bounded before they are resolved, and circles are
+	// looked for last, because only that reads the texts of other chains.
 	if _, err := chain.plan(c.Set(), c.Tx.Repo().Types()); err != nil {
 		return chain.Name, problemsOf(chain, err), nil
 	}
@@ -79,6 +82,8 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 
 // circle follows the chains that a chain calls and returns the way back to one of them, or
 // one that is too long; nil if there is none.
+// A chain that is not stored, or whose text no longer parses, is passed over: the plan reports the
+// first, and the second was reported when it was saved.
 func (ch *Chains) circle(c *engine.Ctx, chain *Chain, above []string) ([]string, error) {
 	above = append(above, chain.Name)
 	if len(above) > maxNesting {
@@ -110,6 +115,8 @@ func (ch *Chains) circle(c *engine.Ctx, chain *Chain, above []string) ([]string,
 
 // calls are the names a chain calls: as a step, as a handler, or by an operation that runs
 // another one.
+// Names that are expressions are found only when the chain runs; the engine's bound catches those
+// circles.
 func (chain *Chain) calls() []string {
 	var names []string
 	add := func(name string) {
@@ -158,6 +165,9 @@ func problemsOf(chain *Chain, err error) []library.Problem {
 }
 
 // compile makes the operation of a checked text.
+// It runs at every start and for texts that other processes have deployed, so it does not check
+// types of documents: a declaration that has changed must not keep a stored chain from being
+// loaded.
 func compile(set *engine.Set, file, source string) (engine.Op, error) {
 	chain, problems := Parse(file, []byte(source))
 	if len(problems) > 0 {
@@ -187,6 +197,7 @@ func (chain *Chain) Op(set *engine.Set) (engine.Op, error) {
 }
 
 // resolved is a chain with its plan for the set it ran with last.
+// Two calls may resolve the same plan at once, and either serves: last is only a memory.
 type resolved struct {
 	chain *Chain
 	last  atomic.Pointer[planned]

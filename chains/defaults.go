@@ -13,6 +13,7 @@ var defaults embed.FS
 
 // Builtin returns a set with the chains that every server has besides: those that the workflows of every server name.
 // One that is stored under the same name takes its place.
+// An error here is a mistake in the program, which the first start in a test finds.
 func Builtin(set *engine.Set) (*engine.Set, error) {
 	files, err := fs.Glob(defaults, "defaults/*.yaml")
 	if err != nil {

@@ -65,6 +65,8 @@ func keysAt(path string) []string {
 	return keys
 }
 
+// The text may be a chain with mistakes, as it is while somebody edits it, but it has to be YAML:
+// without a tree there is no place to change.
 func (p editParams) run(c *engine.Ctx) (string, error) {
 	var root library.Parser
 	if n := root.Root([]byte(p.Source), "chain"); n == nil || len(root.Problems) > 0 {
@@ -122,6 +124,7 @@ func (p findParams) run(ch *Chains, c *engine.Ctx) ([]Found, error) {
 }
 
 // blocksFor are the kinds of blocks that a query means: those that have all of its words.
+// Words of one or two letters have to match whole: "if" must not find "iffy", nor "a" everything.
 func blocksFor(query string) []Found {
 	out := []Found{}
 	words := strings.Fields(strings.ToLower(query))

@@ -97,6 +97,8 @@ func (ch *Chains) outline(c *engine.Ctx, source string) (*Outline, error) {
 }
 
 // outliner makes an outline.
+// Steps are told apart by line and column, which are those of the same YAML nodes in the chain and
+// in the outline; no two steps begin at the same place.
 type outliner struct {
 	set *engine.Set
 	out *Outline
@@ -106,6 +108,7 @@ type outliner struct {
 // steps makes cards of a list of steps.
 func (w *outliner) steps(path string, n *yaml.Node, depth int) []*Card {
 	cards := []*Card{}
+	// What is not a list has been reported by Problems; the outline shows the rest of the text.
 	if n == nil || n.Kind != yaml.SequenceNode || depth > maxNesting {
 		return cards
 	}

@@ -13,6 +13,7 @@ import (
 )
 
 // Chain is a chain as written: what it takes and gives, and its steps in order.
+// Handlers and branches are part of Steps, so all is the way to look at every step.
 type Chain struct {
 	Name, Label, Description, Since string
 	Aliases                         []string
@@ -61,6 +62,8 @@ func read(file string, src []byte) (*Chain, *yaml.Node, []library.Problem) {
 }
 
 // parser reads a chain.
+// It goes on after a mistake and notes it, so that an author sees all of them at once. What it
+// returns is complete only if Problems is empty.
 type parser struct {
 	library.Parser
 	count int // steps so far, those within others included
@@ -115,6 +118,8 @@ func (p *parser) callers(n *yaml.Node) engine.Callers {
 // steps reads a list of steps, within another one or not.
 func (p *parser) steps(n *yaml.Node) (steps []engine.Step) {
 	p.List(n, "steps", func(_ int, v *yaml.Node) {
+		// Steps are numbered in the order of the text, with those inside others counted, as all
+		// lists them.
 		outer := p.Step
 		p.count++
 		p.Step = p.count
@@ -148,6 +153,7 @@ func (p *parser) step(v *yaml.Node) engine.Step {
 		}
 		return s
 	}
+	// A block is not an operation: it has neither parameters nor anything to be undone by itself.
 	delete(fields, "op")
 	delete(fields, "params")
 	delete(fields, "undo")

@@ -58,6 +58,9 @@ func (p usesParams) run(ch *Chains, c *engine.Ctx) ([]Use, error) {
 }
 
 // mentions are the lines at which a text names an operation: as a value, or in a script as a word.
+// It reads the text and not the compiled form, because texts with mistakes and names in unused
+// branches count too: the answer is for somebody who is about to rename or delete the chain. In a
+// script a name in a comment counts as well.
 func mentions(noun, source, name string) (lines []int) {
 	if noun == "script" {
 		n := 0

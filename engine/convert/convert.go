@@ -110,7 +110,7 @@ func (c *Converter) Takes(typ string) bool {
 
 // busy lets a few conversions run at once; those of pictures, which take much memory, one after the other.
 var (
-	// These hold for the whole process, whoever calls. In the worst case four texts and one picture
+	// These hold for the whole process and all callers. In the worst case four texts and one picture
 	// (maxBytes decoded, and a smaller copy of it) are in memory at the same time.
 	busy    = make(chan struct{}, 4)
 	drawing = make(chan struct{}, 1)

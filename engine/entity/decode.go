@@ -13,6 +13,8 @@ import (
 
 // Decode reads an input as clients write it: "doc:" and a path or id, "docs:" and several,
 // plain text, numbers and booleans, entity objects, and lists of these.
+// Documents are found in the transaction of the call, as its caller, so naming one gives no more
+// rights than reading it.
 func Decode(c *engine.Ctx, raw json.RawMessage) (any, error) {
 	v, err := c.ParseJSON(raw)
 	if err != nil {
@@ -92,6 +94,7 @@ func document(c *engine.Ctx, m map[string]any) (any, error) {
 		return nil, err
 	}
 	properties, _ := m["properties"].(map[string]any)
+	// Sorted, so that the first error is the same at each attempt.
 	for _, xpath := range slices.Sorted(maps.Keys(properties)) {
 		if err := d.Set(xpath, properties[xpath]); err != nil {
 			return nil, err

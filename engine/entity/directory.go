@@ -10,6 +10,7 @@ import (
 )
 
 // maxParents bounds how many entries are written within one another.
+// It also ends a chain of parents that leads back to where it began.
 const maxParents = 20
 
 // directoryEntry appends an entry of a directory. fetch.directoryEntry resolves its parent,

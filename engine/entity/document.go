@@ -14,6 +14,8 @@ import (
 )
 
 // document appends a document, its members in the order clients know.
+// Level 1 is the answer itself. Documents inside others get properties and enrichers only down to
+// Depth, or an enricher such as children would write the whole tree.
 func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error) {
 	dst = append(dst, `{"entity-type":"document","repository":`...)
 	dst = schema.AppendString(dst, d.Repository())
@@ -124,6 +126,8 @@ func (w *writer) wants(name string) bool { return slices.Contains(w.o.Properties
 func (w *writer) ofBlob(d *storage.Doc) schema.BlobFunc {
 	enrichers := w.o.Enrichers["blob"]
 	return func(dst []byte, xpath string, b *storage.Blob) []byte {
+		// The change token makes the address differ after each save, so caches may keep what they
+		// got for ever.
 		u := make([]byte, 0, 192)
 		u = append(append(u, w.o.Base...), "/nxfile/"...)
 		u = append(append(u, url.PathEscape(d.Repository())...), '/')
@@ -198,6 +202,8 @@ func (w *writer) documents(dst []byte, docs storage.Docs, level int) ([]byte, er
 }
 
 func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, error) {
+	// Lists nest (an enricher writes a list inside a document of a list), so the outer one is put
+	// back.
 	before := w.among
 	w.among = &among{docs: docs}
 	defer func() { w.among = before }()
@@ -210,6 +216,7 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 			return nil, err
 		}
 		if len(dst) > maxBytes {
+			// value has the test of maxBytes and its error.
 			return w.value(dst, nil, level)
 		}
 	}

@@ -62,6 +62,8 @@ func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	first := true
 	for _, name := range w.asked {
 		fn, ok := enrichers()[name]
+		// A name that is unknown here may be one of an addon of the platform that the client would
+		// like.
 		if !ok || w.c.Tx == nil || !d.Saved() {
 			continue
 		}
@@ -80,6 +82,8 @@ func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error)
 
 func (w *writer) withACLs(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
 	lists, err := w.c.Tx.ACLs(d)
+	// A list of documents must not fail because the caller may not read the permissions of one of
+	// them.
 	if fault.Is(err, fault.Denied) {
 		return append(dst, "[]"...), nil
 	}

@@ -9,6 +9,8 @@ import (
 )
 
 // among is a list of documents with what enrichers know of all of them at once.
+// One question for a page instead of one for each document: 50 documents would otherwise be 50
+// calls.
 type among struct {
 	docs    storage.Docs
 	running map[string][]any // workflows by the id of a document; nil: not asked for yet
@@ -79,6 +81,8 @@ func file(by map[string][]any, ids []string, v any) {
 
 // asked is what an operation says of its input.
 func asked[T any](w *writer, op string, in any) (T, error) {
+	// By name, and as the caller: this package must not import operations, and they check what may
+	// be seen.
 	v, err := w.c.Call(op, in, nil)
 	if err != nil {
 		var none T

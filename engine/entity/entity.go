@@ -60,6 +60,7 @@ func SchemasOf(types *schema.Registry, properties []string) (names []string) {
 const maxDepth = 64
 
 // writer writes one value.
+// One writer serves one value, in one goroutine.
 type writer struct {
 	c      *engine.Ctx
 	o      *Options
@@ -75,6 +76,7 @@ type writer struct {
 }
 
 // maxBytes bounds what is written of one value.
+// It is looked at between values, so an answer can exceed it by one value at most.
 const maxBytes = 64 << 20
 
 // Append appends the JSON of a value, as an object with an entity type.
@@ -251,6 +253,7 @@ func scalar(dst []byte, v any) ([]byte, error) {
 }
 
 func (w *writer) object(dst []byte, m map[string]any, level int) ([]byte, error) {
+	// entity-type first, as clients that read in one pass decide by it.
 	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		switch {
 		case a == b:

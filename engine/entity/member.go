@@ -42,6 +42,8 @@ func (w *writer) withCollections(dst []byte, d *storage.Doc, level int) ([]byte,
 		if err != nil {
 			return nil, err
 		}
+		// Counted after those that the caller may not read, so the number reveals nothing about
+		// them.
 		if n++; n > maxCollections {
 			break
 		}

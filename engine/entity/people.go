@@ -53,6 +53,8 @@ func (w *writer) user(dst []byte, u *people.User) ([]byte, error) {
 // profile appends what a user's profile says: the properties of the document Profile in the
 // user's personal workspace, as far as there is one and it may be read.
 func (w *writer) profile(dst []byte, user string) ([]byte, error) {
+	// All members are always written: clients of the platform read them without asking whether they
+	// are there.
 	values := map[string]any{"birthdate": nil, "phonenumber": nil, "avatar": nil, "gender": false, "locale": nil}
 	if w.c.Tx != nil {
 		d, err := people.Profile(w.c.Tx, user)

@@ -101,6 +101,8 @@ func (w *writer) resolve(dst []byte, resolver, text string) ([]byte, error) {
 	default:
 		return schema.AppendString(dst, text), nil
 	}
+	// The same answer for both, so that resolving does not tell whether an unreadable document
+	// exists.
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return schema.AppendString(dst, text), nil
 	}

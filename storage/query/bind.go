@@ -89,6 +89,7 @@ func items(v any) (values []any, list bool) {
 	switch v := v.(type) {
 	case []any:
 		return v, true
+	// Bytes are a slice too, but nobody means them as a list of numbers.
 	case nil, string, []byte, json.Number:
 		return []any{v}, false
 	}
@@ -111,6 +112,7 @@ func operand(v any) (any, bool) {
 	case float64:
 		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 	case time.Time:
+		// As stored dates are, or an equal instant with nanoseconds would never match.
 		return v.UTC().Truncate(time.Millisecond), true
 	case json.Number:
 		return numeral(v.String())
@@ -138,6 +140,7 @@ func describe(v any) string {
 }
 
 // At returns the query with NOW() replaced by the instant.
+// It is called once for each run, so every NOW() of a query is the same instant.
 func (s *Select) At(now time.Time) *Select {
 	found := false
 	Walk(s.Where, func(p *Predicate) {

@@ -7,6 +7,8 @@ import (
 
 // cacheSize and cacheLength bound the parsed queries that are kept, and the text of one.
 const (
+	// At most 2 MB of text, with trees of several times that. Longer texts carry lists of values as
+	// a rule and are seldom repeated.
 	cacheSize   = 512
 	cacheLength = 4 << 10
 )
@@ -34,6 +36,8 @@ func (c *Cache) Parse(src string) (*Select, error) {
 	if ok {
 		return e.Value.(*cached).query, nil
 	}
+	// Parsed without the lock: two callers may do it at once, and the later result is used once and
+	// dropped. Errors are not kept, so a stream of mistakes does not push out good queries.
 	q, err := Parse(src)
 	if err != nil || len(src) > cacheLength {
 		return q, err

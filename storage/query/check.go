@@ -133,6 +133,7 @@ type checker struct {
 	err error
 }
 
+// Only the first mistake is reported: those after it often follow from it.
 func (c *checker) fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -153,6 +154,8 @@ func (c *checker) field(f *Field) {
 		return
 	}
 	name := f.Name
+	// "ecm:fulltext.dc:title" names one property. A name that no schema has is not a mistake: it
+	// leaves Prop nil.
 	if base, _, ok := strings.Cut(name, "."); ok && base == "ecm:fulltext" {
 		f.Prop, _ = c.reg.FieldByKey(strings.TrimPrefix(name, base+"."))
 		name = base
@@ -208,6 +211,8 @@ func (c *checker) property(f *Field, path string) {
 		c.fail(err)
 		return
 	}
+	// All schemas, not those of the types after FROM: a document of any type may have a facet with
+	// the schema.
 	top, rest, err := schema.Find(c.reg.Schemas(), p)
 	if err != nil {
 		c.fail(err)
@@ -306,6 +311,7 @@ func coerce(k schema.Kind, v any) (any, bool) {
 		switch v := v.(type) {
 		case string:
 			return v, true
+		// Clients write "dc:title = 2024" without quotes, and mean the text.
 		case int64, float64, bool:
 			return fmt.Sprint(v), true
 		case time.Time:
@@ -344,6 +350,7 @@ func coerceNumber(v any) (any, bool) {
 	case int64:
 		return v, true
 	case float64:
+		// Beyond 2^53 not every whole number has a float64, so such a value stays what it is.
 		if n := int64(v); v > -1<<53 && v < 1<<53 && float64(n) == v {
 			return n, true
 		}

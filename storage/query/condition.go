@@ -36,6 +36,7 @@ func (p *parser) joined(keyword string, part func() (Expr, error)) (Expr, error)
 
 func (p *parser) not() (Expr, error) {
 	at := p.tok.at
+	// All recursion of the grammar passes through this function, so this is where depth is counted.
 	if p.depth++; p.depth > MaxDepth {
 		return nil, p.bad(at, "nested deeper than %d levels", MaxDepth)
 	}
@@ -217,9 +218,11 @@ func (p *parser) value() (Value, error) {
 
 // numeral reads a whole or a floating number.
 func numeral(s string) (any, bool) {
+	// A whole number stays whole: as a float64 it would lose digits above 2^53.
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
 	}
+	// ParseFloat also reads hexadecimal numbers and underscores, which the language does not have.
 	if strings.ContainsAny(s, "xXpP_") {
 		return nil, false
 	}

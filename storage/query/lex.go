@@ -29,6 +29,7 @@ type token struct {
 }
 
 // lexer cuts the text into tokens.
+// It cuts on demand and keeps no list of tokens, so a query that is refused early costs little.
 type lexer struct {
 	src  string
 	pos  int
@@ -80,6 +81,7 @@ func (l *lexer) next() (token, error) {
 	case c == ':':
 		return l.param(at)
 	}
+	// Longer marks first, or "<=" would be read as "<" and "=".
 	for _, m := range []string{"<>", "!=", "<=", ">=", "=", "<", ">", "(", ")", ",", "*", "-", "+"} {
 		if strings.HasPrefix(l.src[at:], m) {
 			l.pos += len(m)
@@ -90,6 +92,7 @@ func (l *lexer) next() (token, error) {
 	return token{}, l.bad(at, "unexpected character %s", strconv.QuoteRune(r))
 }
 
+// All bytes beyond ASCII count as letters, so names in any script pass without being decoded.
 func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
 }

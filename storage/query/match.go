@@ -20,6 +20,8 @@ type Source interface {
 }
 
 // truth is the outcome of a condition: what compares with nothing is unknown.
+// The order no < unknown < yes makes AND the minimum, OR the maximum and NOT the mirror image, as
+// SQL defines three-valued logic.
 type truth int8
 
 const (
@@ -36,6 +38,7 @@ func known(b bool) truth {
 }
 
 // maxPosition bounds what a numbered wildcard may stand for.
+// Several wildcards multiply, so this bounds each of them and Work bounds the product.
 const maxPosition = 1000
 
 // Match reports whether the document satisfies the whole condition. The query has been
@@ -74,6 +77,7 @@ func (m *matcher) positions(e Expr, names []string) (bool, error) {
 		if ok, err := m.positions(e, names[1:]); ok || err != nil {
 			return ok, err
 		}
+		// Positions behind the longest list that this one reached cannot be met by an item.
 		if i+1 >= m.length[names[0]] {
 			break
 		}
@@ -118,6 +122,8 @@ func (m *matcher) logic(l *Logic) (truth, error) {
 
 // What a match counts as work.
 const (
+	// Rough figures in the unit of Source.Work. They need not be right, only never far too low: a
+	// match that costs more than it counts would run past the end of its call.
 	fieldWork   = 100     // reading a field
 	compareWork = 20      // comparing a value with another
 	searchWork  = 200_000 // looking for a phrase in a text
@@ -147,6 +153,8 @@ func isNull(v any) bool {
 }
 
 // testAny is for fields with any number of values.
+// The negated forms are decided by the positive one: <> holds if no item is equal, not if some item
+// differs. A path with a wildcard that leads to no item meets every negated form.
 func (p *Predicate) testAny(list []any, work func(int) error) (truth, error) {
 	positive, negated := *p, p.Not || p.Op == Ne
 	if positive.Not = false; p.Op == Ne {
@@ -231,6 +239,7 @@ func (o Op) admits(n int) bool {
 
 // startsWith is for paths: of documents, everything below; of other values, the value
 // itself and everything below.
+// The slash is looked at because "/a/b" is not an ancestor of "/a/bc".
 func (p *Predicate) startsWith(s string) bool {
 	prefix := strings.TrimSuffix(p.Values[0].V.(string), "/")
 	rest, ok := strings.CutPrefix(s, prefix)
@@ -261,6 +270,7 @@ func (p *Predicate) Work() int { return (1 + len(p.Values)) * compareWork }
 
 // Compare tells values of one kind apart, as = and IN do: text with regard to case. It is
 // not ok for values of different kinds.
+// A whole number and a floating one compare as floats, so beyond 2^53 neighbours count as equal.
 func Compare(a, b any) (n int, ok bool) {
 	switch a := a.(type) {
 	case string:

@@ -24,10 +24,13 @@ type parser struct {
 	tok    token
 	depth  int
 	params int
-	tests  int // comparisons read so far
+	// All three are counted over the whole query, so nesting does not get round a bound.
+	tests int // comparisons read so far
 }
 
 // Parse reads a query. What is wrong with it is Invalid, with line and column.
+// It knows no types: the same text parses in every repository and after every change of
+// declarations, which is why its result can be cached. The time is linear in the text.
 func Parse(src string) (*Select, error) {
 	if len(src) > MaxLength {
 		return nil, fault.Invalid.Errorf("query: %d bytes, limit %d", len(src), MaxLength).At(1, 1)
@@ -281,6 +284,7 @@ func (p *parser) limit(s *Select) error {
 }
 
 func (p *parser) count() (int64, error) {
+	// 32 bits, so that the sum of limit and offset always fits.
 	n, err := strconv.ParseInt(p.tok.s, 10, 32)
 	if p.tok.kind != number || err != nil || n < 0 {
 		return 0, p.expected("a number from 0")

@@ -13,6 +13,7 @@ type Period struct {
 }
 
 // maxPeriod bounds each part, so that sums of dates stay in range.
+// 100 million years are 3.2e18 milliseconds; an int64 holds 9.2e18.
 const maxPeriod = 100_000_000
 
 // ParsePeriod reads an ISO 8601 period: "P1Y2M3W4DT5H6M7.5S", with a sign in front or at
@@ -111,6 +112,8 @@ func (p Period) String() string {
 }
 
 // After returns the instant the period after t.
+// The calendar part comes first, as the end of a month depends on it; the clock part is a fixed
+// time.
 func (p Period) After(t time.Time) time.Time {
 	seconds := p.Hours*3600 + p.Minutes*60
 	t = t.AddDate(p.Years, p.Months, p.Days)

@@ -7,6 +7,8 @@ import (
 )
 
 // String returns the query in canonical form, which parses to the same tree.
+// Parsing it again must give the same query, so every literal is escaped the way the lexer reads
+// it.
 func (s *Select) String() string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
@@ -149,6 +151,7 @@ func (v Value) String() string {
 	case float64:
 		s := strconv.FormatFloat(x, 'g', -1, 64)
 		if !strings.ContainsAny(s, ".e") {
+			// Without a point it would be read back as a whole number.
 			s += ".0"
 		}
 		return s

@@ -22,6 +22,8 @@ import (
 
 // Limits of a query.
 const (
+	// MaxDepth bounds the recursion of the parser, of Walk and of Match; the other bounds limit
+	// what one query can cost, since its text comes from any caller who may read.
 	MaxLength     = 64 << 10 // bytes of its text, and of a pattern or search once bound
 	MaxDepth      = 64       // levels of parentheses and NOTs
 	MaxColumns    = 200      // columns after SELECT
@@ -47,6 +49,7 @@ type Select struct {
 	Limit    int64 // -1: none
 	Offset   int64
 
+	// Set by Parse and shared by all clones, so it must not be appended to later.
 	correlated []string // wildcards with a number, which stand for one position everywhere
 }
 
@@ -71,6 +74,8 @@ type Order struct {
 }
 
 // Field is a property or a system field ("ecm:uuid"). Check fills what follows Name.
+// Before Check only Name is set. System decides first: Prop and Rest mean something only for a
+// Property, Prop also for a full text search in one field, and Rest for the access lists.
 type Field struct {
 	Pos
 	Name string
@@ -149,6 +154,7 @@ var opNames = [...]string{"=", "<>", "<", "<=", ">", ">=", "IN", "LIKE", "ILIKE"
 // String returns the operator as queries spell it.
 func (o Op) String() string { return opNames[o] }
 
+// Only this package makes conditions, so a switch over these three types is complete.
 func (*Logic) expr()     {}
 func (*Not) expr()       {}
 func (*Predicate) expr() {}

@@ -8,6 +8,7 @@ import (
 )
 
 // pattern is a LIKE operand: runs of literal text between %, where "_" is one character.
+// There are always one run or more; one means that the pattern has no %.
 type pattern struct {
 	runs [][]rune // of each run the characters, any for "_"
 	fold bool
@@ -56,6 +57,8 @@ func (p *pattern) match(s string, work func(int) error) (bool, error) {
 	if p.fold {
 		s = strings.ToLower(s)
 	}
+	// The first and the last run are tied to the ends. For those between, taking the earliest place
+	// is enough: a later one leaves less text for what follows. So nothing is ever tried twice.
 	rest, ok := runAt(s, p.runs[0])
 	if !ok || len(p.runs) == 1 {
 		return ok && rest == "", nil
@@ -83,6 +86,8 @@ func runAt(s string, run []rune) (string, bool) {
 
 // runIn matches a run anywhere, as early as possible.
 func runIn(s string, run []rune, work func(int) error) (string, bool, error) {
+	// Text that is not UTF-8 has to be compared rune by rune: each bad byte decodes to U+FFFD,
+	// which is three bytes once the run is written as a string.
 	if !slices.Contains(run, anyRune) && utf8.ValidString(s) {
 		_, rest, ok := strings.Cut(s, string(run))
 		return rest, ok, nil
@@ -187,6 +192,8 @@ func parseWords(s string) words {
 			w = append(w, nil)
 			continue
 		}
+		// Words next to each other are joined by AND anyway; punctuation alone searches for
+		// nothing.
 		if t.Phrase == "AND" || !strings.ContainsFunc(t.Phrase, isWord) {
 			continue
 		}

@@ -24,6 +24,8 @@ const maxText = 10 << 20
 // Invalid, with the xpath as the error's field.
 func (f *Field) Coerce(v any) (any, error) { return f.coerce(v, f.Key) }
 
+// Depth is that of the declaration (maxNesting), whatever the caller sends, since members that are
+// not declared are refused.
 func (f *Field) coerce(v any, at string) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -305,6 +307,8 @@ func integerText(s string) (n int64, ok, empty bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true, false
 	}
+	// "1e3" and "2.0" pass, as JSON writers of some languages produce them; above 2^53 digits would
+	// be lost.
 	if strings.ContainsAny(s, "_xXpPnN") { // only plain decimal numbers
 		return 0, false, false
 	}

@@ -47,6 +47,8 @@ var SystemColumns = []string{"ecm:currentLifeCycleState", "ecm:lockOwner", "ecm:
 
 // Limits of an index: rows are copies of what documents hold.
 const (
+	// Each document with the schema or type has a row in every index, written in the same
+	// transaction.
 	maxColumns = 4
 	maxInclude = 8
 )
@@ -102,6 +104,7 @@ func (l *loader) resolveIndexes(r *Registry, decls []indexDecl, schemas []*Schem
 			}
 			x.Include = append(x.Include, c)
 		}
+		// A row is written for each value; two such columns would multiply them.
 		if many > 1 {
 			l.Fail(d.at, "%s: only one column of an index may have several values", subject)
 		}

@@ -77,6 +77,10 @@ type (
 )
 
 // resolve turns the declarations into a registry.
+// The order is that of dependence: schemas, facets (which name schemas), types (which name both and
+// their parents), then what may name any of them. Names are sorted so that mistakes come in the
+// same order at each start. The maps are filled here for the last time, which is why a Registry
+// needs no lock.
 func (l *loader) resolve() *Registry {
 	r := &Registry{
 		types: map[string]*Type{}, schemas: map[string]*Schema{}, facets: map[string]*Facet{},
@@ -113,6 +117,8 @@ func (l *loader) resolve() *Registry {
 		r.under[n] = append(r.under[n], n)
 	}
 	for _, t := range r.typeList {
+		// The count ends the walk if a type is its own ancestor, which has been reported but not
+		// removed.
 		for up, steps := l.types[t.Parent], 0; up != nil && steps < len(l.types); up, steps = l.types[up.Parent], steps+1 {
 			r.under[up.Name] = append(r.under[up.Name], t.Name)
 		}

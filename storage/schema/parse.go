@@ -13,6 +13,7 @@ import (
 // ParseJSON reads what AppendJSON wrote. It is strict about kinds, skips parts that the
 // declaration no longer has, and returns blobs with their metadata only. What it cannot
 // read is damaged, so its errors are Internal.
+// A part that a declaration has lost stays in the stored row until the document is next saved.
 func (f *Field) ParseJSON(raw []byte) (any, error) {
 	d := decoder{jsontext.Scanner{Data: raw}}
 	v, ok := d.field(f)

@@ -10,6 +10,8 @@ import (
 
 // Bounds of an xpath.
 const (
+	// Paths come from queries and requests; the bounds are far above what declarations allow (six
+	// levels).
 	MaxPathLength = 512
 	MaxPathDepth  = 16
 )
@@ -101,6 +103,7 @@ func isNumber(s string) bool {
 			return false
 		}
 	}
+	// Six digits are a million items, and Atoi below cannot fail.
 	return s != "" && len(s) <= 6
 }
 

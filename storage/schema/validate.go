@@ -17,6 +17,8 @@ type Violation struct {
 }
 
 // Validate returns the constraints that v, in the form Coerce returns, does not meet.
+// All violations are returned, since forms mark every field at once. An empty text counts as
+// missing for Required, and is checked by the other constraints all the same.
 func (f *Field) Validate(v any) []Violation { return f.validate(v, f.Key, nil) }
 
 func (f *Field) validate(v any, at string, found []Violation) []Violation {

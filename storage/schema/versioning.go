@@ -36,7 +36,8 @@ var momentNames = [...]string{"before", "after"}
 // VersioningRule says that saving documents makes versions. A document is meant if its type,
 // or the schemas it has, are named.
 type VersioningRule struct {
-	Name      string
+	Name string
+	// At equal order the name decides, so that every start and every process picks the same rule.
 	Order     int // of several rules for a document and moment the lowest counts
 	Types     []string
 	Schemas   []string

@@ -139,6 +139,8 @@ func (l fieldReader) complete(f *Field, key *yaml.Node, pattern string, value *y
 		l.Fail(l.At(key), "field %s: only text fields can be references", f.Key)
 	}
 	if pattern != "" {
+		// The group keeps an alternative at the top, "a|b", from binding to one anchor only. Go's
+		// expressions take linear time, so a pattern cannot hang a save.
 		whole, err := regexp.Compile(`^(?:` + pattern + `)$`)
 		if err != nil {
 			l.Fail(l.At(key), "field %s: pattern: %s", f.Key, err)
