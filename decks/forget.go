@@ -30,6 +30,7 @@ func leave(tx *storage.Tx, user string) error {
 }
 
 // forget removes the share links, the files and the pictures of a deck that is gone.
+// Exports stay: their jobs forget them in time, and until then they are refused because the deck is gone.
 func forget(tx *storage.Tx, d *storage.Doc) error {
 	tx = deck.AsSystem(tx)
 	if err := share.Forget(tx, d); err != nil {

@@ -61,6 +61,8 @@ func purify(tx *storage.Tx, d *storage.Doc) error {
 		return err
 	}
 	props := storage.Props{}
+	// ApplyHTML gives all properties that follow from the HTML, so that they
+	// agree with it: the count of slides, for example.
 	if _, err := (deck.Input{"data": string(text)}).ApplyHTML(tx, props); err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The Go fonts' ascent and descent as parts of the size.
-// Metrics of the embedded fonts; every style uses one of them, so they need not be looked up.
+// The ascent and descent of the Go fonts, as parts of the size. Every style uses one of these fonts, so they need
+// not be looked up.
 const (
 	ascent  = 0.945
 	descent = 0.211

@@ -16,6 +16,7 @@ func checkTeam(name, period string) error {
 	if err := (deck.Input{"title": name}).Check(); err != nil {
 		return deck.Invalid("name", fault.CodeInvalidValue, "name: has %d characters, must have 1 to %d and no control characters: %v", len(name), field.MaxTitle, err)
 	}
+	// The empty period leaves the one that the team has.
 	if !slices.Contains([]string{"", "none", "monthly", "yearly"}, period) {
 		return deck.Invalid("billing_period", fault.CodeInvalidValue, "billing_period: %.40q is not one of none, monthly, yearly", period)
 	}

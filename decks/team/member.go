@@ -79,6 +79,7 @@ func (t *Team) put(tx *storage.Tx, name, role string) error {
 	if err != nil {
 		return err
 	}
+	// A new role for a member does not count as another member.
 	if !slices.Contains(g.Users, name) && len(g.Users) >= maxMembers {
 		return fault.Limit.Errorf("team %d: has %d members, limit %d", t.ID, len(g.Users), maxMembers)
 	}

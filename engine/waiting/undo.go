@@ -40,6 +40,7 @@ func (r *Runs) Record(c *engine.Ctx, attempt string, u *engine.Undo) error {
 	if w.Params, err = encode(u.Params); err != nil {
 		return err
 	}
+	// The input helps to undo but is not required, unlike the parameters, which say what to undo.
 	if w.Input, err = encode(u.Input); err != nil {
 		w.Input = nil // a file, for example: what undoes the step gets none
 	}

@@ -163,6 +163,7 @@ func (w *row) continued(c *engine.Ctx) error {
 		return err
 	}
 	w.Began, w.Turn = before.Began, before.Turn+1
+	// The same step in batches once more: one batch further. Another step begins to count anew.
 	if w.Batched && before.Batched && before.Step == w.Step {
 		w.Done, w.Batches = before.Done+1, before.Batches
 	}
@@ -264,6 +265,7 @@ func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
 		subjects = append(subjects, task)
 	}
 	for _, subject := range subjects {
+		// Rows of all runs that wait for this event of this subject; the run's id is the last part of the key.
 		from := subjectKey(subject, e.Name, "")
 		for a, err := range storage.Records[awaited](tx.Table(eventTable), from, from+"\xff", 0) {
 			if err != nil {
@@ -356,6 +358,7 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 	if k := fault.Of(err); k == fault.Invalid || k == fault.Denied || k == fault.Limit || k == fault.NotFound {
 		err = &outbox.GaveUp{Err: err}
 	}
+	// The outbox tries errors again by itself unless it is told to give up.
 	return errors.Join(err, noted)
 }
 
