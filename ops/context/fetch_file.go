@@ -17,4 +17,5 @@ var fetchFile = engine.Op{
 
 type fetchFileParams none
 
+// Documents are not converted to their files: the input must be a file already, as in the platform.
 func (fetchFileParams) run(_ *engine.Ctx, b *storage.Blob) (*storage.Blob, error) { return b, nil }

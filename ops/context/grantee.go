@@ -20,7 +20,10 @@ type grantees struct {
 	seen          map[string]bool
 }
 
+// Like the platform, it reads entries rather than rights: somebody may be listed whom a denial or
+// an end date keeps out. Callers use the result to inform people, never to decide on access.
 func granteesOf(c *engine.Ctx, d *storage.Doc, permission string, ignore, expand bool) (*grantees, error) {
+	// Storage checks that the caller may read the permissions of the document.
 	lists, err := c.Tx.ACLs(d)
 	if err != nil {
 		return nil, err
@@ -58,6 +61,8 @@ func (g *grantees) add(to *[]string, key, name string) {
 	}
 }
 
+// Entries do not say which of the two they name. A user takes precedence over a group of the same
+// name, and an unknown name counts as a user.
 func (g *grantees) isGroup(name string) (bool, error) {
 	if _, err := people.Lookup(g.c.Tx, name); !fault.Is(err, fault.NotFound) {
 		return false, err
@@ -71,6 +76,7 @@ func (g *grantees) isGroup(name string) (bool, error) {
 
 // expand adds all users of a group, of groups within it too.
 func (g *grantees) expand(name string) error {
+	// Several entries may lead to the same group, and groups may contain each other.
 	if g.seen["expanded:"+name] {
 		return nil
 	}
@@ -120,6 +126,8 @@ func (p emailsOfParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 	}
 	emails := []any{}
 	for _, name := range g.users {
+		// A name that is not a user's has no address: "Everyone", for example, or a user who was
+		// deleted.
 		u, err := people.Lookup(c.Tx, name)
 		if fault.Is(err, fault.NotFound) {
 			continue

@@ -28,6 +28,8 @@ func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 	}
 	var err error
 	switch {
+	// The stored type decides, which was found from name and content when the file arrived; files
+	// are not examined again.
 	case strings.HasPrefix(b.Type, "image/"):
 		if err = readPicture(b, out); err == nil {
 			err = readTags(b, out)
@@ -47,12 +49,15 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 		return err
 	}
 	defer r.Close()
+	// Only the head is read. Dimensions may stand behind large embedded previews and profiles,
+	// hence the generous bound.
 	conf, form, err := image.DecodeConfig(io.LimitReader(r, maxPicture))
 	switch {
 	case errors.Is(err, image.ErrFormat):
 		return nil
 	case err != nil:
 		return fault.Invalid.Errorf("file %q: the picture cannot be read: %w", b.Name, err).In("input")
+	// A division, since the product of two forged dimensions could overflow.
 	case conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxPixels/conf.Height:
 		return fault.Limit.Errorf("file %q: the picture has %d × %d pixels, at most %d are allowed", b.Name, conf.Width, conf.Height, maxPixels).
 			WithCode(fault.CodePictureSize)
@@ -71,6 +76,7 @@ func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
 		"title": info.Title, "author": info.Author, "subject": info.Subject, "keywords": info.Keywords,
 		"creator": info.Creator, "producer": info.Producer,
 	} {
+		// A PDF without a title has no pdf:title, rather than an empty one.
 		if text != "" {
 			out["pdf:"+name] = text
 		}

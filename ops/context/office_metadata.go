@@ -15,6 +15,7 @@ import (
 )
 
 // maxAbout bounds, in bytes, the part of an office document that describes it.
+// Such a part is a few kilobytes in real documents; a compressed one could expand without end.
 const maxAbout = 1 << 20
 
 // officeParts are the parts of office documents that describe them, by the beginning of their types.
@@ -48,6 +49,7 @@ func readOffice(b *storage.Blob, out map[string]any) error {
 		return err
 	}
 	defer r.Close()
+	// Archive bounds the list of parts; the size of each part is bounded in readPart.
 	archive, err := text.Archive(r, b.Size)
 	if err != nil {
 		return fault.Invalid.Errorf("file %q: the document cannot be read: %w", b.Name, err).In("input")
@@ -79,11 +81,14 @@ func readPart(archive *zip.Reader, name string, out map[string]any) error {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
+			// Names of both formats do not collide, so namespaces are not compared.
 			element = officeNames[t.Name.Local]
 			readStatistics(t, out)
 		case xml.EndElement:
 			element = ""
 		case xml.CharData:
+			// The first value counts: a document may state several authors, or the same fact in
+			// both parts.
 			if v := officeValue(element, string(t)); v != nil && out["office:"+element] == nil {
 				out["office:"+element] = v
 			}

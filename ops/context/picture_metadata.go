@@ -28,6 +28,8 @@ var tagGroups = map[imagemeta.Source]string{imagemeta.EXIF: "exif:", imagemeta.I
 
 // readTags adds what a picture says about itself: EXIF, IPTC and XMP, and from them the moment it was taken (image:taken) and the place
 // (gps:latitude and gps:longitude, in degrees). What is damaged adds what could be read.
+// Metadata is written by strangers. Number and size of values are bounded, both in the library and
+// here, since the library counts each source by itself.
 func readTags(b *storage.Blob, out map[string]any) error {
 	form, ok := pictureForms[b.Type]
 	if !ok {
@@ -62,6 +64,8 @@ func readTags(b *storage.Blob, out map[string]any) error {
 
 // conclude adds what several tags say together.
 func conclude(tags imagemeta.Tags, out map[string]any) (err error) {
+	// A picture whose tags have other types than the standard says is shown without a date and a
+	// place, and the call goes on.
 	defer func() { // the library trusts the types of values
 		if p := recover(); p != nil {
 			err = nil
@@ -71,6 +75,7 @@ func conclude(tags imagemeta.Tags, out map[string]any) (err error) {
 		out["image:taken"] = at
 	}
 	latitude, longitude, err := tags.GetLatLong()
+	// Many cameras write zeros when they have no position.
 	if err == nil && (latitude != 0 || longitude != 0) && math.Abs(latitude) <= 90 && math.Abs(longitude) <= 180 {
 		out["gps:latitude"], out["gps:longitude"] = latitude, longitude
 	}
@@ -122,6 +127,7 @@ func tagValue(v any) any {
 		return tagValue(v.Float64())
 	case []string:
 		return textOf(strings.Join(v, ", "))
+	// Raw bytes are thumbnails and notes of the maker, which would fill answers with noise.
 	case nil, []byte:
 		return nil
 	}

@@ -29,6 +29,7 @@ func (p createEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, e
 		return nil, err
 	}
 	ids := make([]string, len(list))
+	// All entries or none: the first that is refused fails the call, and its transaction is undone.
 	for i, values := range list {
 		e, err := d.Create(values)
 		if err != nil {

@@ -33,10 +33,13 @@ func (p createVocabularyEntryParams) run(c *engine.Ctx, _ engine.Void) (engine.V
 		p.Label = p.ID
 	}
 	values := map[string]any{d.ID.Name: p.ID, "label": p.Label, "obsolete": p.Obsolete, "ordering": p.Ordering}
+	// An empty parent is left out, since plain vocabularies have no such field.
 	if p.Parent != "" {
 		values["parent"] = p.Parent
 	}
 	_, err = d.Create(values)
+	// An existing entry stays as it is, even with other values, so that a chain that sets up a
+	// vocabulary can run again.
 	if fault.Is(err, fault.Exists) {
 		return engine.Void{}, nil
 	}
@@ -44,6 +47,7 @@ func (p createVocabularyEntryParams) run(c *engine.Ctx, _ engine.Void) (engine.V
 }
 
 // setVar sets a context variable.
+// ChainParameters is the variable in which the engine keeps the parameters of a chain.
 func setVar(c *engine.Ctx, name string, value any) error {
 	if name == "" || name == "ChainParameters" {
 		return fault.Invalid.Errorf("variable %q: cannot be set", name).In("variableName")

@@ -32,7 +32,10 @@ func (p deleteEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, e
 	if err != nil {
 		return nil, err
 	}
+	// An id may be a number in the JSON array; entries are found by its text.
 	for _, id := range ids {
+		// A directory without the field deletes the entry, as in the platform. An obsolete entry
+		// can no longer be chosen, but documents that refer to it still show its label.
 		if p.Obsolete && d.Schema.Field("obsolete") != nil {
 			_, err = d.Update(fmt.Sprint(id), map[string]any{"obsolete": int64(1)})
 		} else {
@@ -42,5 +45,6 @@ func (p deleteEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, e
 			return nil, err
 		}
 	}
+	// All ids that were given, unknown ones too, as in the platform.
 	return jsonBlob(ids)
 }

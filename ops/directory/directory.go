@@ -40,6 +40,8 @@ var Ops = []engine.Op{
 const category = "Services"
 
 // maxEntries bounds how many entries one call reads or writes.
+// Every entry is in memory while an answer is written, and a tree of suggestions is sorted as a
+// whole.
 const maxEntries = 10_000
 
 // jsonBlob makes a file of JSON.
@@ -52,6 +54,8 @@ func jsonBlob(v any) (*storage.Blob, error) {
 }
 
 // manager returns a directory to somebody who may look after it.
+// Managers are administrators and power users, unless the declaration of the directory names its
+// writers. The platform answers others with 500; here it is 403.
 func manager(c *engine.Ctx, name string) (*record.Directory, error) {
 	d, err := record.In(c.Tx, name)
 	if err != nil {
@@ -67,7 +71,9 @@ func manager(c *engine.Ctx, name string) (*record.Directory, error) {
 func objects[T any](text string) ([]T, error) {
 	var list []T
 	d := json.NewDecoder(strings.NewReader(text))
+	// Numbers keep their digits: a large one must not become a float on its way into a field.
 	d.UseNumber()
+	// Text behind the array is an error, as it hints at a mistake of the sender's.
 	if err := d.Decode(&list); err != nil || d.More() {
 		return nil, fault.Invalid.Errorf("entries: must be a JSON array").In("entries")
 	}
@@ -80,6 +86,7 @@ func objects[T any](text string) ([]T, error) {
 // find returns an entry. An address may have a slash behind the id that is not part of it.
 func find(d *record.Directory, id string) (*record.Entry, error) {
 	e, err := d.Entry(id)
+	// The id with the slash is tried first, because ids may end in one.
 	if short, cut := strings.CutSuffix(id, "/"); cut && fault.Is(err, fault.NotFound) {
 		if e, err2 := d.Entry(short); err2 == nil {
 			return e, nil
@@ -89,6 +96,8 @@ func find(d *record.Directory, id string) (*record.Entry, error) {
 }
 
 // all returns every entry that a query selects.
+// It reads page by page, as no query gives more than the largest page. The bound is checked only if
+// there are more entries, so a directory of exactly that size is complete.
 func all(d *record.Directory, q record.Query) ([]*record.Entry, error) {
 	var out []*record.Entry
 	q.CountLimit = -1
@@ -113,6 +122,7 @@ func object(e *record.Entry) map[string]any {
 	m := make(map[string]any, len(e.Directory.Schema.Fields))
 	for _, f := range e.Directory.Schema.Fields {
 		v := e.Values[f.Name]
+		// Dates have the form that document properties have in JSON, not Go's.
 		if f.Kind == schema.Date && v != nil {
 			v = json.RawMessage(f.AppendJSON(nil, v, nil))
 		}
@@ -122,6 +132,7 @@ func object(e *record.Entry) map[string]any {
 }
 
 // translated is object with the label in a language.
+// A label without a translation stays as it is stored.
 func translated(c *engine.Ctx, e *record.Entry, lang string) map[string]any {
 	m := object(e)
 	if label, ok := m["label"].(string); ok {
@@ -148,6 +159,8 @@ func given(d *record.Directory, entity map[string]any) (map[string]any, error) {
 		return nil, fault.Invalid.Errorf("properties: must be an object").In("properties")
 	}
 	out := make(map[string]any, len(values)+1)
+	// Clients may write a field with the prefix of its schema, as among the properties of
+	// documents.
 	for name, v := range values {
 		out[strings.TrimPrefix(name, d.Schema.Space()+":")] = v
 	}

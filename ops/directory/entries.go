@@ -6,6 +6,8 @@ import (
 	"catena/storage/directory/record"
 )
 
+// entries is for administrators and stored chains only, as in the platform: some directories are
+// large, and the answer has no pages.
 var entries = engine.Op{
 	Name:     "Directory.Entries",
 	Label:    "Get directory entries",

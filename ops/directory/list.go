@@ -34,6 +34,8 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	return map[string]any{"entity-type": "directories", "entries": found}, nil
 }
 
+// System directories, of users or tokens for example, are shown only when their type is named. That
+// does not make their entries readable.
 func (p listParams) wants(d *directory.Directory) bool {
 	if len(p.Types) == 0 {
 		return !d.System()

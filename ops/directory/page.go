@@ -38,11 +38,14 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
 	if p.PageSize == 0 {
 		p.PageSize = 50
 	}
+	// A larger size is reduced rather than refused, so the page number below counts pages of the
+	// reduced size.
 	size := min(p.PageSize, c.Tx.Repo().Limits().PageSize)
 	q := record.Query{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
 	if q.Offset == 0 {
 		q.Offset = p.Index * size
 	}
+	// Ascending by default, unlike lists of documents.
 	for i, name := range p.SortBy {
 		q.Sort = append(q.Sort, storage.SortKey{Field: name, Desc: i < len(p.SortOrder) && p.SortOrder[i] == "desc"})
 	}

@@ -34,6 +34,8 @@ func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	}
 	q := record.Query{Equal: map[string]any{}, Starts: map[string]string{}}
 	for name, v := range p.Filters {
+		// The platform leaves it to its store what matching as text means. Here a value must begin
+		// with the filter's, in upper or lower case.
 		if slices.Contains(p.Fulltext, name) {
 			q.Starts[name] = fmt.Sprint(v)
 			continue
@@ -46,6 +48,7 @@ func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	}
 	values := make([]any, 0, len(found))
 	for _, e := range found {
+		// An unknown column gives a list of nulls, one for each entry.
 		values = append(values, e.Values[p.Column])
 	}
 	return engine.Void{}, setVar(c, p.Variable, values)

@@ -37,6 +37,8 @@ func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, err
 	}
 	var found []*record.Entry
 	for _, id := range ids {
+		// Of a directory that the caller may not read no entry is found, so the answer is empty, as
+		// in the platform.
 		e, err := d.Entry(fmt.Sprint(id))
 		if fault.Is(err, fault.NotFound) {
 			continue

@@ -22,6 +22,8 @@ type removeParams struct {
 func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	d, err := record.In(c.Tx, p.Directory)
 	if err != nil || !d.Writable() {
+		// Delete refuses it without looking for the entry, so those who may not write do not learn
+		// which entries exist.
 		if err == nil {
 			err = d.Delete(p.ID)
 		}

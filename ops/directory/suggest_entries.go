@@ -41,6 +41,8 @@ type suggestEntriesParams struct {
 	Term      string        `json:"searchTerm,omitzero" alias:"prefix" doc:"Text to search for."`
 }
 
+// The limit counts entries that matched, in the order of the directory; the tree is sorted
+// afterwards. With translated labels the platform also filters after reading, and so does this.
 func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	d, err := record.In(c.Tx, p.Directory)
 	if fault.Is(err, fault.NotFound) { // a form goes on without suggestions
@@ -54,6 +56,8 @@ func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, 
 	if err != nil {
 		return nil, err
 	}
+	// Entries below are looked for in the whole directory and not among those found: a parent whose
+	// children do not match is still not a leaf.
 	inner, err := innerIDs(d)
 	if err != nil {
 		return nil, err
@@ -63,6 +67,7 @@ func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, 
 		if p.Limit >= 0 && t.leaves >= p.Limit {
 			break
 		}
+		// An obsolete entry may still appear as the parent of one that is not.
 		if obsolete(e) && !p.Obsolete || inner[e.ID] && !p.Above && p.Term == "" || !p.matches(t.label(e)) {
 			continue
 		}
@@ -86,6 +91,7 @@ func (p suggestEntriesParams) query(d *record.Directory) record.Query {
 // innerIDs returns the entries that others of the same directory are below.
 func innerIDs(d *record.Directory) (map[string]bool, error) {
 	inner := map[string]bool{}
+	// Only a directory that is its own parent has entries above others of the same directory.
 	if d.Parent != d.Name {
 		return inner, nil
 	}
@@ -96,6 +102,7 @@ func innerIDs(d *record.Directory) (map[string]bool, error) {
 	return inner, err
 }
 
+// Vocabularies store a number, other directories may store a boolean.
 func obsolete(e *record.Entry) bool {
 	v := e.Text("obsolete")
 	return v != "" && v != "0" && v != "false"

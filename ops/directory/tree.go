@@ -10,6 +10,7 @@ import (
 )
 
 // maxLevels bounds how many entries stand above one another.
+// Real hierarchies have two or three levels. The bound also limits the recursion of node and items.
 const maxLevels = 20
 
 // tree collects the entries that are suggested with those above them.
@@ -79,8 +80,11 @@ func (t *tree) node(e *record.Entry, level int) (*node, error) {
 	}
 	n := &node{entry: e, label: t.label(e), computed: e.ID}
 	n.abs = n.label
+	// Kept before its parent is looked for: if entries name each other as parents, the search ends
+	// here instead of going round.
 	t.nodes[key] = n
 	above, err := t.above(e)
+	// What has no parent, or names one that is gone, stands at the top.
 	if err != nil || above == nil {
 		t.top = append(t.top, n)
 		return n, err
@@ -96,6 +100,8 @@ func (t *tree) node(e *record.Entry, level int) (*node, error) {
 
 // above returns the entry that an entry names as its parent, nil if there is none.
 func (t *tree) above(e *record.Entry) (*record.Entry, error) {
+	// Nothing is above an entry of a directory that declares no parent, even if a field happens to
+	// have the name.
 	id := e.Text("parent")
 	if e.Directory.Parent == "" || id == "" {
 		return nil, nil
@@ -117,11 +123,14 @@ func (t *tree) items(list []*node) []map[string]any {
 	out := make([]map[string]any, 0, len(list))
 	for _, n := range list {
 		m := map[string]any{"displayLabel": n.label}
+		// A widget offers only what has an id, so an entry that leads to others gets just a label
+		// and children.
 		if len(n.below) == 0 || t.p.Parents {
 			fields := object(n.entry)
 			for name, v := range fields {
 				m[name] = v
 			}
+			// Set after the fields, which could have these names themselves.
 			m["id"], m["properties"], m["directoryName"] = n.entry.ID, fields, n.entry.Directory.Name
 			m["entity-type"], m["computedId"], m["absoluteLabel"] = "directoryEntry", n.computed, n.abs
 		}

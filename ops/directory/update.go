@@ -39,6 +39,8 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
 	if p.ID == "" {
 		p.ID = fmt.Sprint(own)
 	}
+	// Update refuses it without looking for the entry, so those who may not write do not learn
+	// which entries exist.
 	if !d.Writable() {
 		return d.Update(p.ID, values)
 	}

@@ -37,6 +37,8 @@ func (p updateEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, e
 		if id == nil {
 			continue
 		}
+		// The id among the values is not a change: entries cannot be renamed. Fields that are not
+		// given stay.
 		e, err := d.Update(fmt.Sprint(id), values)
 		if fault.Is(err, fault.NotFound) {
 			continue
