@@ -12,6 +12,7 @@ import (
 )
 
 // maxPattern bounds an operand of LIKE.
+// In bytes. A pattern is matched against every record that is read, up to maxRead of them.
 const maxPattern = 1000
 
 // resolve cuts the alias off a field's name and checks that there is such a field.
@@ -35,6 +36,7 @@ func check(p *query.Predicate, alias string) error {
 		return err
 	}
 	switch {
+	// The parser is that of document queries, which knows operators that make no sense for records.
 	case p.Op == query.StartsWith:
 		return fault.Invalid.Errorf("query: line %d, column %d: STARTSWITH applies only to documents", p.Line, p.Column).At(p.Line, p.Column).In("query")
 	case (p.Op == query.Like || p.Op == query.ILike) && len(p.Values[0].String()) > maxPattern:
@@ -58,6 +60,7 @@ func check(p *query.Predicate, alias string) error {
 	return nil
 }
 
+// After this, compare can rely on both sides having one type; nothing is converted for each record.
 func valueAs(kind schema.Kind, v any) (any, bool) {
 	if day, ok := v.(query.Day); ok {
 		v = day.Time

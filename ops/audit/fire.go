@@ -8,6 +8,8 @@ import (
 	"catena/storage/fault"
 )
 
+// fire is for administrators and stored chains: with an event of any name, a caller could otherwise
+// start listeners that act with the rights of the server.
 var fire = engine.Op{
 	Name:     "Event.Fire",
 	Aliases:  []string{"Notification.SendEvent"},
@@ -24,6 +26,8 @@ type fireParams struct {
 }
 
 func (p fireParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// The input is read from the context, since the operation declares none: any value is accepted
+	// and handed on.
 	docs, err := documents(c)
 	if err != nil {
 		return engine.Void{}, err
@@ -45,6 +49,8 @@ func documents(c *engine.Ctx) (storage.Docs, error) {
 	switch in := c.Input.(type) {
 	case *storage.Doc, storage.Docs, *storage.Page, storage.Ref, storage.Refs, []any:
 	case string:
+		// A text is taken for a document only if it looks like a path; an id cannot be told from
+		// other text.
 		if !strings.HasPrefix(in, "/") {
 			return nil, nil
 		}
@@ -52,6 +58,8 @@ func documents(c *engine.Ctx) (storage.Docs, error) {
 		return nil, nil
 	}
 	v, err := c.Convert(c.Input, "documents")
+	// A list of something else is not an error: the event is then fired without a document. One
+	// that names a missing document is.
 	if fault.Is(err, fault.Invalid) {
 		return nil, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"catena/engine"
 )
 
+// getTrace is for administrators only, since traces show parameters and variables of everybody's
+// calls. The platform answers others with null.
 var getTrace = engine.Op{
 	Name:     "Traces.Get",
 	Label:    "Traces.getTrace",
@@ -25,6 +27,7 @@ func (p getTraceParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
 	if p.Key != "" {
 		t, missing = traces.Latest(p.Key), "no trace of "+p.Key
 	}
+	// A sentence instead of an error, as in the platform, whose pages show the text as it is.
 	if t == nil {
 		return missing, nil
 	}

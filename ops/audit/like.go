@@ -9,6 +9,7 @@ import (
 // character as it is.
 type like struct{ re *regexp.Regexp }
 
+// Go's regular expressions run in time linear to the text, so no pattern can stall the server.
 func newLike(pattern string, fold bool) *like {
 	var b strings.Builder
 	b.WriteString("(?s)")
@@ -32,6 +33,7 @@ func newLike(pattern string, fold bool) *like {
 			b.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
+	// A backslash at the end stands for itself.
 	if escaped {
 		b.WriteString(`\\`)
 	}

@@ -23,6 +23,8 @@ type logEventParams struct {
 
 func (p logEventParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	e := storage.Entry{Event: p.Event, Category: p.Category, Comment: p.Comment, Source: "client"}
+	// A document that is not stored yet has no id to find the record by. Path, type and state are
+	// filled in by storage, not by the caller.
 	if d.Saved() {
 		e.DocID = d.ID()
 	}

@@ -8,6 +8,8 @@ import (
 )
 
 // maxMessage bounds a line in the log.
+// In bytes. Everybody may write to the log, so a line is bounded; the handler escapes line ends, so
+// one message cannot pretend to be two.
 const maxMessage = 4096
 
 var logMessage = engine.Op{
@@ -28,6 +30,7 @@ type logParams struct {
 }
 
 func (p logParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	// The name shows that the line comes from a caller and not from the server itself.
 	attrs := []slog.Attr{slog.String("user", c.As.Name)}
 	if p.Category != "" {
 		attrs = append(attrs, slog.String("category", cut(p.Category)))

@@ -18,6 +18,8 @@ type matcher struct {
 // match reports whether a record meets a condition.
 func (m *matcher) match(e query.Expr, entry *storage.Entry) bool {
 	switch e := e.(type) {
+	// One part that is true decides an OR, one that is false an AND; hence the same comparison for
+	// both.
 	case *query.Logic:
 		for _, part := range e.Parts {
 			if m.match(part, entry) == e.Or {
@@ -33,6 +35,8 @@ func (m *matcher) match(e query.Expr, entry *storage.Entry) bool {
 	return true
 }
 
+// Only repositoryId has no function: it is the same for all records. Names are checked before, in
+// resolve.
 func (m *matcher) value(name string, entry *storage.Entry) any {
 	if get := storage.EntryFields[name]; get != nil {
 		return get(entry)
@@ -42,6 +46,7 @@ func (m *matcher) value(name string, entry *storage.Entry) any {
 
 func (m *matcher) holds(p *query.Predicate, entry *storage.Entry) bool {
 	v := m.value(p.Field.Name, entry)
+	// Records have no nulls, so what is empty counts as null. Numbers and dates are always there.
 	if p.Op == query.IsNull {
 		return (v == "") != p.Not
 	}
@@ -93,6 +98,7 @@ func compare(a, b any) int {
 	return 0
 }
 
+// Each pattern is compiled once for a search and not for every record.
 func (m *matcher) pattern(p *query.Predicate) *like {
 	l, ok := m.patterns[p]
 	if !ok {

@@ -12,6 +12,8 @@ import (
 func (s *search) filter() storage.EntryFilter {
 	f := storage.EntryFilter{Ascending: s.stored() && len(s.order) > 0 && !s.order[0].Desc}
 	for _, e := range (&query.Select{Where: s.where}).Conjuncts() {
+		// Only conditions that are joined by AND at the top narrow the search: each of them must
+		// hold by itself.
 		if p, ok := e.(*query.Predicate); ok && !p.Not {
 			narrow(&f, p)
 		}
@@ -39,6 +41,8 @@ func narrow(f *storage.EntryFilter, p *query.Predicate) {
 
 func narrowTo(f *storage.EntryFilter, field string, words []string) {
 	switch {
+	// Of two conditions on one field the first narrows. The second is left to the matcher, which
+	// checks everything.
 	case field == "eventId" && f.Events == nil:
 		f.Events = words
 	case field == "category" && f.Categories == nil:
@@ -57,6 +61,8 @@ func narrowDate(f *storage.EntryFilter, p *query.Predicate) {
 	case query.Eq, query.Between:
 		begin(f, first)
 		end(f, last)
+	// The filter may take in too many records but never too few: the bound itself is sorted out by
+	// the matcher.
 	case query.Ge, query.Gt:
 		begin(f, first)
 	case query.Le, query.Lt:
@@ -72,6 +78,7 @@ func begin(f *storage.EntryFilter, at time.Time) {
 
 // end takes an instant that may itself be asked for; the filter's is not.
 func end(f *storage.EntryFilter, at time.Time) {
+	// Times of records have milliseconds, so one more takes in exactly the instant itself.
 	if at = at.Add(time.Millisecond); f.To.IsZero() || at.Before(f.To) {
 		f.To = at
 	}

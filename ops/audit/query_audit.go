@@ -46,6 +46,7 @@ type record struct {
 }
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	// The page is bounded so that the product below cannot overflow.
 	if p.Max < 0 || p.Page < 1 || p.Page > maxRead {
 		return nil, fault.Invalid.Errorf("maxResults: must be at least 0; pageNo: must be at least 1").In("pageNo")
 	}
@@ -53,6 +54,7 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
+	// 0 asks for all records; run then refuses more than maxSorted.
 	size := min(p.Max, maxSorted)
 	found, err := s.run(c, (p.Page-1)*size, size)
 	if err != nil {
@@ -74,6 +76,7 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 
 // variables are the values for the query's names, from the context variables that begin
 // with audit.query. Text like {d 2012-01-31} stands for a date.
+// The prefix is the platform's. It keeps other variables of the context out of the query.
 func variables(c *engine.Ctx) map[string]any {
 	named := map[string]any{}
 	for name, v := range c.Vars {

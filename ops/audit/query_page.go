@@ -11,6 +11,7 @@ import (
 )
 
 // providers are the searches with a name.
+// The names are those of the platform that its clients use.
 var providers = map[string]string{
 	"AUDIT_BROWSER":             "FROM LogEntry log ORDER BY log.eventDate DESC",
 	"DOCUMENT_HISTORY_PROVIDER": "FROM LogEntry log WHERE log.docUUID = ? ORDER BY log.eventDate DESC",
@@ -55,6 +56,8 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 		}
 	}
 	limits := c.Tx.Repo().Limits()
+	// currentPageIndex and page mean the same in the platform. Giving both is not an error; the
+	// larger one counts.
 	size, index := cmp.Or(p.PageSize, historyPage), max(p.Index, p.Page)
 	if size < 0 || p.Index < 0 || p.Page < 0 || index > maxRead {
 		return nil, fault.Invalid.Errorf("pageSize and currentPageIndex: must be at least 0").In("currentPageIndex")
@@ -64,6 +67,7 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	for i, v := range p.Args {
 		args[i] = dated(v)
 	}
+	// The parameter takes precedence over context variables of the same name.
 	named := variables(c)
 	for name, v := range p.Named {
 		named[name] = dated(v)
@@ -97,6 +101,7 @@ func (p queryPageParams) sorting() []string {
 		}
 		by = append(by, field)
 	}
+	// The older form, ascending by default while sortBy is descending: the platform has both rules.
 	for _, info := range p.SortInfo {
 		field, asc, _ := strings.Cut(strings.TrimSpace(info), " ")
 		if strings.EqualFold(strings.TrimSpace(asc), "false") {

@@ -28,6 +28,8 @@ func (s *search) run(c *engine.Ctx, offset, size int) (*found, error) {
 	m := &matcher{repository: c.Tx.Repo().Name()}
 	out := &found{}
 	stored := s.stored()
+	// In the order of the store only the records of the page are kept, while the others are just
+	// counted. In any other order all that match must be kept for sorting.
 	err := s.each(c, func(e storage.Entry) (bool, error) {
 		if s.where != nil && !m.match(s.where, &e) {
 			return true, nil
@@ -38,6 +40,7 @@ func (s *search) run(c *engine.Ctx, offset, size int) (*found, error) {
 		if !stored || out.total >= offset && (size == 0 || out.total < offset+size) {
 			out.entries = append(out.entries, e)
 		}
+		// Counting goes on beyond maxCount only as far as the page reaches.
 		if out.total == maxCount && out.total >= offset+size {
 			out.more = true
 			return false, nil
@@ -82,6 +85,7 @@ func (s *search) each(c *engine.Ctx, fn func(storage.Entry) (bool, error)) error
 		if read >= maxRead {
 			return fault.Limit.Errorf("query: more than %d audit records read; restrict eventDate or docUUID", maxRead).WithCode(fault.CodeQueryTooCostly)
 		}
+		// Checked once per batch: a caller who has gone must not keep the store busy.
 		if err := c.Err(); err != nil {
 			return err
 		}

@@ -26,12 +26,14 @@ func parse(c *engine.Ctx, src string, args []any, named map[string]any) (*search
 	if err != nil {
 		return nil, err
 	}
+	// The bound would have two meanings: of the query, and of a page.
 	if q.Limit >= 0 {
 		return nil, fault.Invalid.Errorf("query: LIMIT is a parameter of the operation").In("query")
 	}
 	if q, err = q.Bind(args, named); err != nil {
 		return nil, err
 	}
+	// NOW in a query means the instant of the call, the same for every record.
 	q = q.At(c.Now)
 	s := &search{where: q.Where, order: q.Order}
 	for _, o := range s.order {

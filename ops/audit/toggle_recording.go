@@ -4,6 +4,8 @@ import (
 	"catena/engine"
 )
 
+// toggleRecording changes this process and nothing stored: it ends with a restart. The platform
+// answers everybody with the state; here it is for administrators.
 var toggleRecording = engine.Op{
 	Name:     "Traces.ToggleRecording",
 	Label:    "Traces.toggleRecording",
@@ -15,6 +17,7 @@ var toggleRecording = engine.Op{
 }
 
 type toggleParams struct {
+	// A text and not a bool, since "not given" has a meaning of its own.
 	Enable   string `json:"enableTrace,omitzero" type:"boolean" enum:"true,false" doc:"Whether to record; without it, recording is toggled."`
 	ReadOnly bool   `json:"readOnly" default:"false" doc:"Only report the state."`
 }

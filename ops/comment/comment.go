@@ -52,6 +52,8 @@ func typeOf(annotation bool) string {
 }
 
 // find returns the comment that is meant. It is about d, or a reply to what is.
+// Every reason for not finding it gives the same error, so nobody learns of comments elsewhere. The
+// permission to read a comment is inherited from the document that it is about.
 func (s subject) find(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	typ := typeOf(s.Annotation)
 	if s.EntityID != "" {
@@ -86,6 +88,8 @@ func (s subject) find(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 }
 
 func (s subject) external(c *engine.Ctx, d *storage.Doc, typ string) (*storage.Doc, error) {
+	// Ids of other systems are not checked for uniqueness; of several comments with one id, any is
+	// returned.
 	page, err := search.Query(c.Tx, "SELECT * FROM Comment WHERE ecm:ancestorId = ? AND ecm:primaryType = ? AND externalEntity:entityId = ?", search.Options{
 		Args: []any{d.ID(), typ, s.EntityID}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
@@ -99,6 +103,8 @@ func (s subject) external(c *engine.Ctx, d *storage.Doc, typ string) (*storage.D
 }
 
 // unlimited is the transaction with the rights of the server, on behalf of who acts.
+// The caller must have been checked before: by reading the document for a new comment, by mine for
+// a change.
 func unlimited(c *engine.Ctx) *storage.Tx {
 	as := *c.Tx.Repo().System()
 	as.Actor = c.As.Name
@@ -125,6 +131,7 @@ func words(s string) (string, error) {
 }
 
 // about is the document at the end of a line of replies.
+// The loop ends because documents form a tree.
 func about(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	for d.Type().Name == typeName || d.Type().Name == noteType {
 		up, err := c.Tx.Parent(d)

@@ -27,6 +27,8 @@ func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, er
 		return engine.Void{}, fault.Limit.Errorf("documents: more than %d store the number of their comments", most)
 	}
 	for _, d := range page.Docs {
+		// The platform counts with the rights of the server. Here documents that the caller may not
+		// change are left out.
 		if !c.Tx.Can(d, "WriteProperties") {
 			continue
 		}
@@ -36,6 +38,8 @@ func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, er
 		if err != nil {
 			return engine.Void{}, err
 		}
+		// An unchanged number is not saved, so a run without news writes nothing. Quiet, as
+		// counting is not a change that anybody made.
 		if n := int64(about.Total); n != storage.Prop[int64](d, numberKey) {
 			if err := d.Set(numberKey, n); err != nil {
 				return engine.Void{}, err

@@ -33,6 +33,8 @@ func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Clients repeat in the body what the address says. A difference shows a mistake that would put
+	// the comment in the wrong place.
 	if parent, _ := p.Comment["parentId"].(string); parent != "" && parent != d.ID() {
 		return nil, fault.Invalid.Errorf("parentId: %s is not the commented document", parent).In("parentId")
 	}
@@ -42,6 +44,8 @@ func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 		return nil, err
 	}
 	props := storage.Props{
+		// The author is always the caller; a name in the body is ignored. Dates in the body are
+		// taken (see dated), since imported comments keep theirs.
 		"dc:title": typ, "comment:text": said, "comment:author": c.As.Name, "comment:creationDate": c.Now,
 		"comment:parentId": d.ID(), "comment:ancestorIds": above,
 	}
@@ -57,6 +61,8 @@ func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 		return nil, err
 	}
 	extra := map[string]any{"comment": made.ID(), "text": said}
+	// The event is fired on the document and not on the comment, as those who follow the document
+	// want to hear of it.
 	if err := c.Tx.Fire("commentAdded", subject, extra); err != nil {
 		return nil, err
 	}
@@ -71,6 +77,7 @@ func foreign(from map[string]any, props storage.Props) {
 		case string:
 			props["externalEntity:"+name] = v
 		default:
+			// Objects are stored as JSON text and become objects again in answers (see original).
 			if raw, err := json.Marshal(v); err == nil {
 				props["externalEntity:"+name] = string(raw)
 			}

@@ -37,6 +37,7 @@ func entity(c *engine.Ctx, d *storage.Doc, summary bool) (map[string]any, error)
 			return nil, err
 		}
 	}
+	// Only on request: it costs a query for each comment of a list.
 	if summary {
 		return out, replies(c, d, out)
 	}

@@ -31,6 +31,7 @@ type listParams struct {
 }
 
 func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	// No size means everything in the platform; here it is bounded.
 	if p.PageSize <= 0 || p.PageSize > most {
 		p.PageSize = most
 	}
@@ -48,6 +49,7 @@ func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if p.Xpath != "" {
 		where, args = where+" AND annotation:xpath = ?", append(args, p.Xpath)
 	}
+	// The id decides between equal dates, so that pages neither repeat nor lose a comment.
 	order := " ORDER BY comment:creationDate DESC, ecm:uuid DESC"
 	if p.Annotation {
 		order = " ORDER BY comment:creationDate, ecm:uuid"

@@ -24,6 +24,7 @@ func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (engine.Void, error) {
 	if err := mine(c, found); err != nil {
 		return engine.Void{}, err
 	}
+	// Fired before the deletion, while the comment can still be followed to its document.
 	if err := tell(c, found, "commentRemoved"); err != nil {
 		return engine.Void{}, err
 	}

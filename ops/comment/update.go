@@ -35,6 +35,8 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 			return nil, err
 		}
 	}
+	// The date of creation is not taken from the body here, unlike in Comment.Create: it is history
+	// by now.
 	foreign(p.Comment, props)
 	if xpath, given := p.Comment["xpath"].(string); given && p.Annotation {
 		props["annotation:xpath"] = xpath

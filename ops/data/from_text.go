@@ -10,6 +10,7 @@ var fromText = engine.Op{
 	Doc: "Returns a file with a text: that of the input, or of the parameter.",
 	Run: engine.Overload(
 		engine.On(func(p textParams, _ *engine.Ctx, in string) (*storage.Blob, error) {
+			// The parameter takes precedence over the input. An empty one counts as omitted.
 			if p.Text == "" {
 				p.Text = in
 			}

@@ -27,6 +27,7 @@ var hash = engine.Op{
 				return "", err
 			}
 			defer func() { _ = r.Close() }()
+			// Files may be large: reading stops when the call has ended.
 			return p.sum(c.Reader(r))
 		}),
 	),
@@ -38,6 +39,7 @@ type hashParams struct {
 	Key       string `json:"key,omitzero" secret:"true" doc:"Key of a message authentication code."`
 }
 
+// MD5 and SHA-1 are there for other systems that compare such sums; they protect nothing.
 var algorithms = map[string]func() stdhash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
 
 func (p hashParams) sum(r io.Reader) (string, error) {

@@ -46,6 +46,8 @@ type readParams struct {
 	Header    bool   `json:"header" default:"true" doc:"Whether the first row of CSV names the columns."`
 }
 
+// The type of the file is more reliable than its name, and both more than its content: a CSV file
+// may begin with a brace.
 func formatOf(b *storage.Blob, text string) string {
 	typ, _, _ := strings.Cut(b.Type, ";")
 	if f := lines.Types[typ]; f != "" {
@@ -91,6 +93,7 @@ func (p readParams) read(c *engine.Ctx, text []byte) (any, error) {
 func readLines(c *engine.Ctx, text []byte) (any, error) {
 	out := []any{}
 	in := bufio.NewScanner(bytes.NewReader(text))
+	// A line may be as long as the file: the scanner's own limit is 64 KiB.
 	in.Buffer(nil, maxFile)
 	for n := 1; in.Scan(); n++ {
 		if err := c.Check(); err != nil {
@@ -125,6 +128,8 @@ func comma(separator string) (rune, error) {
 
 func (p readParams) readCSV(c *engine.Ctx, text []byte) (any, error) {
 	in := csv.NewReader(bytes.NewReader(text))
+	// Rows may be shorter than the head: spreadsheets leave empty cells at the end of a row out.
+	// Missing cells are missing members of the map.
 	in.FieldsPerRecord = -1
 	var err error
 	if in.Comma, err = comma(p.Separator); err != nil {

@@ -82,6 +82,7 @@ func each(c *engine.Ctx, in any, f func(any) error) error {
 }
 
 func (p writeParams) writeCSV(c *engine.Ctx, in any, out *bytes.Buffer) error {
+	// Without columns the list is read twice, since every map may add one.
 	columns := p.Columns
 	if columns == nil {
 		all := map[string]bool{}
@@ -97,6 +98,7 @@ func (p writeParams) writeCSV(c *engine.Ctx, in any, out *bytes.Buffer) error {
 		columns = slices.Sorted(maps.Keys(all))
 	}
 	w := sheet.NewWriter(out, false)
+	// A list of lists has no names to write, so its table has no head.
 	if len(columns) > 0 {
 		if err := w.Write(columns); err != nil {
 			return err

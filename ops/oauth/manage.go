@@ -14,6 +14,8 @@ type kindParams struct {
 
 func (p kindParams) kind() kind { return kinds[p.Kind] }
 
+// The operations of this file can only be called directly: no chain or script is to change who may
+// sign in.
 var list = engine.Op{
 	Name:     "OAuth2.List",
 	Label:    "List OAuth 2 Clients or Providers",
@@ -27,6 +29,8 @@ var list = engine.Op{
 type listParams struct{ kindParams }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	// Users see the enabled providers because they choose one to authorize. The directory itself is
+	// closed to them, so it is read as the server and the secret is removed.
 	tx, enabledOnly := c.Tx, p.Kind == "provider" && !c.As.Admin && !c.As.System
 	if enabledOnly {
 		tx = tx.As(tx.Repo().System())
@@ -99,10 +103,12 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if id == "" {
 		return nil, fault.Invalid.Errorf("%s: id is missing", k.word).In("id")
 	}
+	// The directory decides who may write: administrators only.
 	d, err := record.In(c.Tx, k.directory)
 	if err != nil {
 		return nil, err
 	}
+	// Rows are numbered, so storage would accept a second client with the same name.
 	if _, _, err := k.one(c, id); !fault.Is(err, fault.NotFound) {
 		if err != nil {
 			return nil, err
@@ -141,6 +147,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
+	// An empty secret changes nothing; null and omitted fields stay.
 	if e, err = d.Update(e.ID, values); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,7 @@ type field struct {
 	many         bool
 }
 
+// The names of entities and fields are those of the platform's wire format.
 var kinds = map[string]kind{
 	"client": {"oauth2Clients", "clientId", "oauth2Client", "oauth2Clients", []field{
 		{"id", "clientId", false},
@@ -80,6 +81,7 @@ func (k kind) one(c *engine.Ctx, id string) (*record.Directory, *record.Entry, e
 	if err != nil {
 		return nil, nil, err
 	}
+	// A row with an empty name must not be found by an address without one.
 	if len(found.Entries) == 0 || id == "" {
 		return nil, nil, fault.NotFound.Errorf("%s %s", k.word, id)
 	}
@@ -104,6 +106,8 @@ func (k kind) entity(e *record.Entry) map[string]any {
 }
 
 // values are the columns that an entity sets.
+// Unknown members are ignored, since clients send back whole entities. Null leaves a field as it
+// is: secrets read as null, and sending one back must not clear it.
 func (k kind) values(entity map[string]any) (map[string]any, error) {
 	if word, ok := entity["entity-type"].(string); ok && word != k.word {
 		return nil, fault.Invalid.Errorf("entity-type: must be %s, not %q", k.word, word).In("entity-type")
@@ -143,6 +147,8 @@ func joined(v any) any {
 		texts := make([]string, len(v))
 		for i, item := range v {
 			s, ok := item.(string)
+			// An item with a comma would be two when it is read again: one address to be sent back
+			// to could smuggle in another.
 			if !ok || strings.Contains(s, ",") {
 				return nil
 			}
@@ -154,6 +160,7 @@ func joined(v any) any {
 }
 
 // owner is whose tokens are meant: the caller's unless others are named.
+// Whether the caller may name another user is checked in storage/oauth.
 func owner(c *engine.Ctx, user string) string { return cmp.Or(user, c.As.Name) }
 
 // token is a row of a token as answers show it.

@@ -27,6 +27,8 @@ func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	}
 	entries := []any{}
 	for _, e := range rows {
+		// Tokens of both directions share a directory. Those that this server issued name it or a
+		// client.
 		ours := e.Text("serviceName") == c.Tx.Repo().Name() || e.Text("clientId") != ""
 		if p.From == "" || ours == (p.From == "client") {
 			entries = append(entries, token(e))
@@ -59,6 +61,7 @@ func (p tokenParams) read(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if len(rows) == 0 {
 		return nil, fault.NotFound.Errorf("token of client %s for %s", p.Client, owner(c, p.User))
 	}
+	// The newest one, if the client was authorized several times.
 	return token(rows[0]), nil
 }
 

@@ -16,6 +16,7 @@ var check = engine.Op{
 }
 
 func (p batchParams) check(c *engine.Ctx, _ engine.Void) (any, error) {
+	// A batch of somebody else and one that has expired are both NotFound.
 	_, err := upload.BatchOf(c.Tx, p.Batch)
 	return nil, err
 }

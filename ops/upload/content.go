@@ -33,6 +33,8 @@ func (p contentParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One incomplete file fails the whole: a client that asks for all would not notice that one is
+	// missing.
 	out := make(storage.Blobs, len(files))
 	for i, u := range files {
 		if out[i], err = upload.Content(c.Tx, u); err != nil {

@@ -6,6 +6,8 @@ import (
 	"catena/storage/upload"
 )
 
+// There is one handler. The platform has others that upload directly to the stores of cloud
+// providers; its client asks which there are before it uploads.
 var handlers = engine.Op{
 	Name:     "Upload.Handlers",
 	Label:    "Upload Handlers",

@@ -30,6 +30,7 @@ type putParams struct {
 }
 
 func (p putParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+	// A count of 0 means a file that is sent whole; the number of the chunk is ignored then.
 	part := upload.Part{
 		Index: p.Index, Name: cmp.Or(p.Name, b.Name), Type: p.Type,
 		Chunked: p.Count != 0, Chunk: p.Chunk, Count: p.Count, Whole: p.Whole,
@@ -39,6 +40,8 @@ func (p putParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 		return nil, err
 	}
 	m := map[string]any{
+		// Numbers and truth values are texts in this answer, as in the platform's; its client
+		// parses them.
 		"uploaded": "true", "batchId": p.Batch, "fileIdx": strconv.Itoa(p.Index), "uploadType": kind(u),
 		"uploadedSize": strconv.FormatInt(b.Size, 10),
 	}

@@ -36,6 +36,8 @@ func info(u *upload.File) map[string]any {
 	if u.Chunked {
 		chunked(m, u)
 	}
+	// Until a chunked file is put together, the size is what the client has announced. Nothing
+	// relies on it.
 	if !u.Complete() && u.Whole > 0 {
 		m["size"] = u.Whole
 	}

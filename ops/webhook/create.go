@@ -5,6 +5,8 @@ import (
 	"catena/storage/webhook"
 )
 
+// create can only be called directly: a chain that somebody else wrote must not have the caller's
+// events sent to an address of its author's.
 var create = engine.Op{
 	Name:     "Webhook.Create",
 	Label:    "Create a Webhook",

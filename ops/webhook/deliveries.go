@@ -22,6 +22,8 @@ type deliveriesParams struct {
 }
 
 func (p deliveriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	// Bodies are part of the answer, so it is bounded. More than 100 come only while many
+	// deliveries wait.
 	if p.Limit < 1 || p.Limit > 1000 {
 		return nil, fault.Invalid.Errorf("limit: %d is not between 1 and 1000", p.Limit).In("limit")
 	}

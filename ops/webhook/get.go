@@ -24,5 +24,6 @@ func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The secret is never shown again; Webhook.Update can make another one.
 	return shown(w, ""), nil
 }

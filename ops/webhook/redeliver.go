@@ -20,6 +20,8 @@ type redeliverParams struct {
 }
 
 func (p redeliverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	// The identifier stays the same, so a receiver that has handled the first delivery can
+	// recognize the second.
 	d, err := webhook.Redeliver(c.Tx, webhook.Ref{Webhook: p.ID, Delivery: p.Delivery})
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type updateParams struct {
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	// Get finds only webhooks that the caller may change, so nothing else needs to be checked here.
 	w, err := webhook.Get(c.Tx, p.ID)
 	if err != nil {
 		return nil, err
@@ -36,6 +37,8 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if p.Events != nil {
 		w.Events = p.Events
 	}
+	// A pointer, since an empty description is a value; an empty address or list of events would
+	// not be one.
 	if p.Description != nil {
 		w.Description = *p.Description
 	}
