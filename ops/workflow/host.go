@@ -223,7 +223,7 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 		c.SetVar(taskDocument, h.last.Doc)
 	}
 	// The chain is named by the model, which an administrator has declared, so it may use
-	// operations that only chains may call, whoever walks.
+	// operations that only chains may call, no matter whose call it is.
 	c.Input, c.EntryPoint = docs, engine.Chain
 	c.Login(h.server())
 	return c, nil
