@@ -14,7 +14,8 @@ import (
 // accessLog is the log of requests: a file that is appended to, or standard output.
 type accessLog struct {
 	*slog.Logger
-	file *appended      // nil: standard output
+	file *appended // nil: standard output
+	// One signal is kept while another one is dealt with: two of them mean the same as one.
 	told chan os.Signal // to open the file again
 }
 
@@ -67,8 +68,10 @@ func (l *accessLog) close() error {
 // appended is a file that is appended to. After it was renamed or removed, reopen makes one of its name again.
 type appended struct {
 	name string
-	mu   sync.Mutex
-	f    *os.File
+	// mu guards f, and is held for the whole of a write, so that no line goes to a file already
+	// closed.
+	mu sync.Mutex
+	f  *os.File
 }
 
 // Write appends a line.

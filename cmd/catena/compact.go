@@ -49,10 +49,13 @@ func (g *global) compact(ctx context.Context) (store, blobs room, err error) {
 	}
 	parts := map[string]*room{"store": &store, "blobs": &blobs}
 	for part, r := range parts {
+		// Measured before the store is opened, which writes files of its own.
 		if r.Before, err = taken(filepath.Join(g.data, part)); err != nil {
 			return store, blobs, err
 		}
 	}
+	// The lock of the store is what keeps a running server out: compaction rewrites files under its
+	// readers.
 	a, err := g.open(ctx)
 	if err != nil {
 		return store, blobs, err
@@ -81,6 +84,7 @@ func taken(folder string) (n int64, err error) {
 			return err
 		}
 		info, err := d.Info()
+		// Removed between the listing and here.
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}

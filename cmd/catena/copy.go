@@ -87,6 +87,8 @@ func (m *mover) run(ctx context.Context) (c copied, err error) {
 		if _, err := os.Stat(filepath.Join(home, "store")); !errors.Is(err, fs.ErrNotExist) {
 			return c, cmp.Or(err, error(fault.Exists.Errorf("%s: already contains a store; copy into an empty directory", home)))
 		}
+		// The copy is made in a folder of its own and renamed at the end, so an interrupted one is
+		// never mistaken for a data directory, and the next attempt finds it there and continues.
 		m.to.data = filepath.Join(home, copying)
 		if err := os.MkdirAll(m.to.data, 0o700); err != nil {
 			return c, usage{err}
@@ -99,6 +101,8 @@ func (m *mover) run(ctx context.Context) (c copied, err error) {
 	if m.target, err = m.to.openAlone(ctx); err != nil {
 		return c, err
 	}
+	// The target is closed before it is renamed, with its error looked at: the last rows may be
+	// written then.
 	c, err = m.copy(ctx, home)
 	if err = errors.Join(err, m.target.db.Close()); err != nil || m.to.shared() {
 		return c, err
@@ -154,6 +158,8 @@ func (m *mover) copy(ctx context.Context, home string) (c copied, err error) {
 // handOver has the target take the bucket of the source, which is refused from then on: each of two stores would remove content
 // that only the other one uses.
 func (m *mover) handOver(ctx context.Context, p contentLocation, to string) error {
+	// The target first: after a crash between the two both have the bucket, and the mark of an
+	// incomplete copy still keeps the target from being served.
 	p.Left = ""
 	if err := m.target.keeper.write(ctx, p); err != nil {
 		return err

@@ -53,6 +53,8 @@ func (g *global) openDatabase(ctx context.Context, a *app, o openOptions) error 
 		return err
 	}
 	a.db, a.database = kv.New(s, kv.Options{Log: a.log, Observe: a.meters.observe}), s
+	// All nodes go by the clock of the database, since the times that they write are compared with
+	// each other.
 	a.clock = func() time.Time { return time.Now().Add(s.Skew()) }
 	a.fresh, err = isEmpty(ctx, a.db)
 	if err == nil && !o.alone && !a.fresh {
@@ -62,6 +64,7 @@ func (g *global) openDatabase(ctx context.Context, a *app, o openOptions) error 
 		}
 	}
 	if err != nil {
+		// The caller gets no app to close when this fails.
 		err = errors.Join(err, a.db.Close())
 	}
 	return err
@@ -139,6 +142,9 @@ func markFolder(ctx context.Context, k keeper, p *contentLocation, folder string
 	}
 	switch {
 	case p.Folder == "" && len(mark) == 0:
+		// The mark is written before the database names it. A crash in between leaves a folder that
+		// is refused as another database's, never two databases with one folder, each of which
+		// would sweep the other's content.
 		p.Folder = rand.Text()
 		if err := writeWhole(file, copyOf(strings.NewReader(p.Folder))); err != nil {
 			return err

@@ -19,6 +19,7 @@ type certificate struct {
 	cert, key string
 	log       *slog.Logger
 
+	// mu guards made and loaded; every handshake takes it.
 	mu     sync.Mutex
 	made   time.Time // when the file read last was written
 	loaded *tls.Certificate
@@ -49,6 +50,9 @@ func (c *certificate) check() error {
 func (c *certificate) load() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// A look at the time of one file for each handshake needs no watcher, and a renewed certificate
+	// counts from the next connection on. While only one of the two files is new, the pair does not
+	// fit and the old one stays.
 	info, err := os.Stat(c.cert)
 	if err == nil && info.ModTime().Equal(c.made) {
 		return c.loaded, nil
@@ -74,6 +78,7 @@ func (c *certificate) serve(server *http.Server, l net.Listener) error {
 	if !c.given() {
 		return server.Serve(l)
 	}
+	// With HTTP/2, one connection would carry many requests at a time.
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP1(true)
 	server.TLSConfig = &tls.Config{

@@ -144,6 +144,8 @@ func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {
 	}
 	set := c.Engine.Set()
 	d, ok := set.Op(args.Name)
+	// One answer for both, so that a caller does not learn the names of operations that are not for
+	// them.
 	if !ok || !set.Allowed(args.Name, c.As(ctx), engine.MCP) {
 		return failed(c.unknown(ctx, args.Name))
 	}
@@ -158,6 +160,7 @@ func (c *Config) unknown(ctx context.Context, name string) error {
 }
 
 // lazy finds what a value names inside the transaction.
+// So what is found belongs to the transaction that uses it, also when that is tried again.
 func lazy(raw json.RawMessage) engine.Lazy {
 	return func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }
 }

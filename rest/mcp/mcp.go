@@ -36,6 +36,8 @@ type Config struct {
 	Check   func(body []byte) error                                       // refuses JSON that readers understand differently
 	Done    <-chan struct{}                                               // closed when the server is about to stop; nil: never
 
+	// waits and find belong to one handler: Config is passed by value, and each handler fills in
+	// its own copy.
 	waits chan struct{} // a slot for each call that waits
 	find  *find.Finder
 }
@@ -100,6 +102,9 @@ func (c *Config) server(name, instructions string) *server {
 	s.sdk.AddReceivingMiddleware(c.settling)
 	handler := func(json bool) http.Handler {
 		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
+			// Stateless, so that any node of several can answer any request. The protection of
+			// local servers checks the Host header, which the server in front of this handler has
+			// done already.
 			Stateless: true, JSONResponse: json, DisableLocalhostProtection: true,
 			MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
 		})

@@ -57,6 +57,8 @@ func during(ctx context.Context, what string, f func() *result) *result {
 	if !ok {
 		return f()
 	}
+	// The call returns only after the goroutine has ended (quiet): a notification after the result
+	// would be written to a response that is complete.
 	over, quiet := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(quiet)
