@@ -72,7 +72,7 @@ func describe(r *route.Route) map[string]any {
 	for name := range strings.FieldsSeq(r.Query) {
 		params = append(params, openapi.Parameter("query", name, queries[name]))
 	}
-	// Headers follow from the method and not from the table: the entry point reads them for all routes alike.
+	// Headers follow from the method and not from the table: the entry point reads them for every route.
 	headers := "Deck-Revision"
 	switch r.Method {
 	case http.MethodGet:

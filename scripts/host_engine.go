@@ -122,7 +122,7 @@ func (h *engineHost) user() (map[string]any, error) {
 	u := map[string]any{
 		"name": p.Name, "groups": groups, "allGroups": groups, "actingUser": p.Name,
 		"originatingUser": cmp.Or(p.Actor, p.Name), "administrator": p.Admin || p.System,
-		// Members without a value are null and not missing, so that scripts can test them alike.
+		// Members without a value are null and not missing, so that scripts can test them in the same way.
 		"firstName": nil, "lastName": nil, "email": nil, "company": nil,
 	}
 	if h.c.Tx == nil {

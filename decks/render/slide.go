@@ -2,7 +2,9 @@ package render
 
 import (
 	"context"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,7 +158,7 @@ func textOf(n *html.Node) string {
 // stepsOf groups the fragments of a slide as the framework does: those with an index by
 // the index, all others one by one after them.
 func stepsOf(section *html.Node) []step {
-	indexed, highest := map[int]step{}, -1
+	indexed := map[int]step{}
 	var single []step
 	for n := range section.Descendants() {
 		if n.Type != html.ElementNode {
@@ -177,14 +179,11 @@ func stepsOf(section *html.Node) []step {
 			continue
 		}
 		indexed[index] = append(indexed[index], n)
-		highest = max(highest, index)
 	}
+	// Indexes are whatever the deck says, so they are sorted and not counted up to.
 	var out []step
-	for i := 0; i <= highest && len(indexed) > 0; i++ {
-		if s := indexed[i]; s != nil {
-			out = append(out, s)
-			delete(indexed, i)
-		}
+	for _, i := range slices.Sorted(maps.Keys(indexed)) {
+		out = append(out, indexed[i])
 	}
 	return append(out, single...)
 }

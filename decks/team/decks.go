@@ -85,7 +85,7 @@ func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
-	// The owner is what the team's detail has beyond that of one's own deck.
+	// The owner is what the team's detail has beyond that of the caller's own decks.
 	who, err := deck.OwnerOf(c, owner)
 	out["data"].(map[string]any)["owner"] = who
 	return out, err

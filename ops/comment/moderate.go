@@ -25,6 +25,11 @@ func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 	if !ok || !workflow.IsTask(task) {
 		return nil, fault.Invalid.Errorf("variable taskDocument: does not hold a task").In("taskDocument")
 	}
+	// A script may have changed the document in memory: what counts is what is stored.
+	task, err := c.Tx.Reload(task)
+	if err != nil {
+		return nil, err
+	}
 	t := &workflow.Task{Doc: task}
 	id := t.Variable("commentId")
 	if id == "" || t.Step() != "" { // what those of steps say is not the server's alone

@@ -11,7 +11,7 @@ var publishToSection = engine.Op{
 	Label:    "Publish Document's Rendition",
 	Category: "Document",
 	Doc: "Publishes the current state of the document to a section and returns the proxy there. A version is created if the document " +
-		"has has changed since its last one. With the name of a rendition, the rendition is published as a separate file.",
+		"has changed since its last one. With the name of a rendition, the rendition is published as a separate file.",
 	Callers: engine.Anyone,
 	Run:     engine.Each(publishToSectionParams.run),
 }

@@ -125,6 +125,11 @@ func (e *env) stepTask() (*workflow.Task, error) {
 	if !ok {
 		return nil, fault.Invalid.Errorf("variable %s: does not hold a task", taskDocument).In(taskDocument)
 	}
+	// A script may have changed the document in memory: what counts is what is stored.
+	d, err := e.Tx.Reload(d)
+	if err != nil {
+		return nil, err
+	}
 	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
 	if err == nil && (t.Step() == "" || t.Instance == nil) {
 		err = fault.Invalid.Errorf("variable %s: task %s does not belong to a step", taskDocument, t.ID()).In(taskDocument)

@@ -122,8 +122,10 @@
     const select = make("select", {}, ...all.map((d) => make("option", {}, d.name)));
     const box = make("div");
     const open = async () => {
+      const name = select.value;
       box.replaceChildren();
-      const [element, refresh] = await section(await entries(all.find((d) => d.name === select.value)));
+      const [element, refresh] = await section(await entries(all.find((d) => d.name === name)));
+      if (select.value !== name) return; // another one was chosen meanwhile
       box.replaceChildren(element);
       await refresh();
     };
