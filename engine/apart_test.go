@@ -323,7 +323,7 @@ func TestApartSees(t *testing.T) {
 			}
 			return tt.f(c, root)
 		}, Call{Op: "Test", As: e.System(), DryRun: tt.dry})
-		got := ""
+		var got string
 		if err != nil {
 			_, cause := root(err)
 			got = fault.Of(err).String() + ": " + cause.Error()

@@ -290,38 +290,14 @@ func (b *planner) params(st *step) {
 			continue
 		}
 		i, own := t.find([]byte(name))
-		if i < 0 && b.call != nil && st.d.Open {
-			continue
-		}
-		if i < 0 {
-			b.fail(&st.Step, st.n, name, t.unknown(name))
-			continue
-		}
-		if !own && st.Params[t.fields[i].Name] != nil {
-			continue
-		}
-		st.given |= 1 << i
-		if b.call != nil && !fixed(v) {
-			b.properties(st, &t.fields[i], v)
-			continue
-		}
-		val, err := compileValue(v, b.o.Trusted)
 		switch {
-		case err != nil:
-			b.fail(&st.Step, st.n, name, fault.Wrap(err, "parameter %q", name))
-		case val.computed():
-			st.computed = append(st.computed, computed{i, t.fields[i].Name, val})
-			val.each(name, func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
-			b.properties(st, &t.fields[i], v)
-		case t.typ != nil:
-			if err := d.put(&t.fields[i], v); err != nil {
-				b.fail(&st.Step, st.n, name, err)
-				continue
-			}
-			b.constant(st, &t.fields[i], name, v)
-			b.properties(st, &t.fields[i], v)
+		case i < 0 && b.call != nil && st.d.Open:
+		case i < 0:
+			b.fail(&st.Step, st.n, name, t.unknown(name))
+		case !own && st.Params[t.fields[i].Name] != nil: // an alias beside the name itself
 		default:
-			b.untyped(c, st, &t.fields[i], name)
+			st.given |= 1 << i
+			b.param(c, st, &d, i, name)
 		}
 	}
 	if t.typ != nil {
@@ -333,6 +309,34 @@ func (b *planner) params(st *step) {
 	}
 	if err := t.missing(st.given | b.inherited(t)); err != nil {
 		b.fail(&st.Step, st.n, "", err)
+	}
+}
+
+// param decodes a parameter into the struct of the operation if it is fixed, and compiles it otherwise. A name may be an
+// alias.
+func (b *planner) param(c *Ctx, st *step, d *decoder, i int, name string) {
+	v, f := st.Params[name], &st.d.table.fields[i]
+	if b.call != nil && !fixed(v) {
+		b.properties(st, f, v)
+		return
+	}
+	val, err := compileValue(v, b.o.Trusted)
+	switch {
+	case err != nil:
+		b.fail(&st.Step, st.n, name, fault.Wrap(err, "parameter %q", name))
+	case val.computed():
+		st.computed = append(st.computed, computed{i, f.Name, val})
+		val.each(name, func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
+		b.properties(st, f, v)
+	case st.d.table.typ != nil:
+		if err := d.put(f, v); err != nil {
+			b.fail(&st.Step, st.n, name, err)
+			return
+		}
+		b.constant(st, f, name, v)
+		b.properties(st, f, v)
+	default:
+		b.untyped(c, st, f, name)
 	}
 }
 

@@ -40,20 +40,9 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 	}
 	a := password.Of(repo.Memory()).Attempt(user, text)
 	defer a.Done()
-	// What was right a moment ago need not be hashed again: clients with Basic authentication send the
-	// password each time.
-	sum, ok, err := a.Known(ctx)
+	sum, ok, err := lately(ctx, repo, a, user)
 	if err != nil {
 		return nil, err
-	}
-	if ok && repo.Shared() { // another process may have changed it
-		err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-			ok, err = passwordIs(tx, user, sum)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	if ok {
 		return signedIn(ctx, repo, user, sum)
@@ -91,6 +80,20 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 		seen.remember(ctx, repo, user)
 	}
 	return p, err
+}
+
+// lately reports whether a password was right a moment ago. It need not be hashed again then: clients with Basic
+// authentication send the password each time.
+func lately(ctx context.Context, repo *storage.Repo, a *password.Attempt, user string) (sum []byte, ok bool, err error) {
+	if sum, ok, err = a.Known(ctx); err != nil || !ok || !repo.Shared() {
+		return sum, ok, err
+	}
+	// Another process may have changed it.
+	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+		ok, err = passwordIs(tx, user, sum)
+		return err
+	})
+	return sum, ok, err
 }
 
 // signedIn returns who signed in by a password, as long as it is the user's.

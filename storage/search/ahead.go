@@ -76,3 +76,16 @@ func (r *scan) fetch() error {
 	r.ahead = nil
 	return r.t.kv().Prefetch(keys)
 }
+
+// typed finds out the type of a child whose row does not say it.
+func (r *scan) typed(h *candidate) error {
+	if err := r.fetch(); err != nil {
+		return err
+	}
+	rec, err := r.t.kv().Get(layout.RecordKey(h.id))
+	if err != nil || rec == nil {
+		return err
+	}
+	h.Type = layout.RecordType(rec)
+	return nil
+}

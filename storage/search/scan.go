@@ -213,19 +213,6 @@ func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bo
 	return nil
 }
 
-// typed finds out the type of a child whose row does not say it.
-func (r *scan) typed(h *candidate) error {
-	if err := r.fetch(); err != nil {
-		return err
-	}
-	rec, err := r.t.kv().Get(layout.RecordKey(h.id))
-	if err != nil || rec == nil {
-		return err
-	}
-	h.Type = layout.RecordType(rec)
-	return nil
-}
-
 func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool, error)) (more bool, err error) {
 	if err := r.count(); err != nil {
 		return false, err
