@@ -163,7 +163,7 @@ func (w *row) continued(c *engine.Ctx) error {
 		return err
 	}
 	w.Began, w.Turn = before.Began, before.Turn+1
-	// The same step in batches once more: one batch further. Another step begins to count anew.
+	// The same step in batches once more: one batch further. Another step begins to count again.
 	if w.Batched && before.Batched && before.Step == w.Step {
 		w.Done, w.Batches = before.Done+1, before.Batches
 	}
