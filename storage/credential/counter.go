@@ -74,19 +74,31 @@ func restoreCounters(ctx context.Context, repo *storage.Repo) error {
 	return nil
 }
 
-// takeIn learns what other servers have counted of an attempt.
-func takeIn(tx *storage.Tx, a *password.Attempt, from password.Origin) error {
+// sharedWait is how long the counters of other servers are waited for. They are read and written in transactions of their own,
+// also while that of a call is open: if all connections to the database are taken by such calls, none may wait for another one
+// for ever. A server that does not get them goes by its own counters.
+const sharedWait = time.Second
+
+// takeIn learns what other servers have counted of an attempt, and returns that.
+func takeIn(tx *storage.Tx, a *password.Attempt, from password.Origin) (map[password.Key]password.Stored, error) {
 	if !tx.Repo().Shared() {
-		return nil
+		return nil, nil
 	}
 	stored, err := storedCounters(tx, a.Counters(from))
 	if err == nil {
 		password.Of(tx.Repo().Memory()).TakeIn(stored)
 	}
-	return err
+	return stored, err
 }
 
 func storedCounters(tx *storage.Tx, keys []password.Key) (map[password.Key]password.Stored, error) {
+	rows := make([][]byte, len(keys))
+	for i, k := range keys {
+		rows[i] = storage.SecretKey(counters, hex.EncodeToString(k[:]))
+	}
+	if err := tx.Internal(row.Ordered{}).KV().Prefetch(rows); err != nil { // in one round trip
+		return nil, err
+	}
 	stored := map[password.Key]password.Stored{}
 	for _, k := range keys {
 		var s password.Stored
@@ -101,19 +113,16 @@ func storedCounters(tx *storage.Tx, keys []password.Key) (map[password.Key]passw
 	return stored, nil
 }
 
-// wrong counts a wrong password for later, and for other servers. A store that is not writable keeps nothing.
-func wrong(ctx context.Context, repo *storage.Repo, a *password.Attempt, from password.Origin) {
-	if !repo.Shared() {
-		keepCounters(ctx, repo, countersEvery)
-		return
-	}
-	keys := a.Counters(from)
-	err := repo.Update(context.WithoutCancel(ctx), repo.System(), func(tx *storage.Tx) error {
-		stored, err := storedCounters(tx, keys)
+// putCounters changes counters of all servers. What cannot be stored is logged: this server counts by itself, too.
+func putCounters(ctx context.Context, repo *storage.Repo, fn func(tx *storage.Tx) (map[password.Key]password.Stored, error)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedWait)
+	defer cancel()
+	err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		changed, err := fn(tx)
 		if err != nil {
 			return err
 		}
-		for k, s := range a.Failures(stored) {
+		for k, s := range changed {
 			if err := tx.Secret(counters).Put(hex.EncodeToString(k[:]), s); err != nil {
 				return err
 			}
@@ -121,27 +130,37 @@ func wrong(ctx context.Context, repo *storage.Repo, a *password.Attempt, from pa
 		return nil
 	})
 	if err != nil {
-		repo.Log().Debug("a wrong password cannot be stored", "err", err)
+		repo.Log().Debug("counters of wrong passwords cannot be stored", "err", err)
 	}
 }
 
-// right forgives the wrong passwords that servers have counted at the place of one that was right.
-func right(ctx context.Context, repo *storage.Repo, a *password.Attempt, from password.Origin) {
+// wrong counts a wrong password for later, and for other servers. A store that is not writable keeps nothing.
+func wrong(ctx context.Context, repo *storage.Repo, a *password.Attempt, from password.Origin) {
 	if !repo.Shared() {
+		keepCounters(ctx, repo, countersEvery)
 		return
 	}
-	keys := a.Counters(from)[:1]
-	var stored map[password.Key]password.Stored
-	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		stored, err = storedCounters(tx, keys)
-		return err
+	keys := a.Counters(from)
+	putCounters(ctx, repo, func(tx *storage.Tx) (map[password.Key]password.Stored, error) {
+		stored, err := storedCounters(tx, keys)
+		if err != nil {
+			return nil, err
+		}
+		return a.Failures(stored), nil
 	})
-	if err == nil && stored[keys[0]].Whole.After(stored[keys[0]].Forgiven) {
-		err = repo.Update(context.WithoutCancel(ctx), repo.System(), func(tx *storage.Tx) error {
-			return tx.Secret(counters).Put(hex.EncodeToString(keys[0][:]), a.Forgiven())
-		})
+}
+
+// right forgives the wrong passwords that servers have counted at the place of one that was right. Stored is what takeIn has
+// found.
+func right(ctx context.Context, repo *storage.Repo, a *password.Attempt, from password.Origin, stored map[password.Key]password.Stored) {
+	if len(stored) == 0 {
+		return
 	}
-	if err != nil {
-		repo.Log().Debug("wrong passwords cannot be forgiven", "err", err)
+	place := a.Counters(from)[0]
+	if !stored[place].Whole.After(stored[place].Forgiven) {
+		return
 	}
+	putCounters(ctx, repo, func(*storage.Tx) (map[password.Key]password.Stored, error) {
+		return map[password.Key]password.Stored{place: a.Forgiven()}, nil
+	})
 }

@@ -50,12 +50,13 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 	var row password.Row
 	var from password.Origin
 	var seen sighting
+	var stored map[password.Key]password.Stored
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
 		if row, sum, err = kept(tx, user); err == nil {
 			from, seen, err = origin(tx, user, sum)
 		}
 		if err == nil {
-			err = takeIn(tx, a, from)
+			stored, err = takeIn(tx, a, from)
 		}
 		return err
 	})
@@ -76,7 +77,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 	p, err := signedIn(ctx, repo, user, sum)
 	if err == nil {
 		a.Settle(sum)
-		right(ctx, repo, a, from)
+		right(ctx, repo, a, from, stored)
 		seen.remember(ctx, repo, user)
 	}
 	return p, err
@@ -155,7 +156,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		return err
 	}
 	a, from := password.Of(tx.Repo().Memory()).Attempt(u.Username, old), password.Origin{Source: "signed in"}
-	if err := takeIn(tx.As(tx.Repo().System()), a, from); err != nil {
+	if _, err := takeIn(tx.As(tx.Repo().System()), a, from); err != nil {
 		return err
 	}
 	if err := a.Admit(from); err != nil {
@@ -197,9 +198,15 @@ func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (
 		return ok, 0, err
 	}
 	from := stranger(ctx)
+	var stored map[password.Key]password.Stored
 	if repo.Shared() { // in a transaction of its own: that around must not fail because others guess as well
-		if err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error { return takeIn(tx, a, from) }); err != nil {
-			return false, 0, err
+		limited, cancel := context.WithTimeout(ctx, sharedWait)
+		err := repo.View(limited, repo.System(), func(tx *storage.Tx) (err error) {
+			stored, err = takeIn(tx, a, from)
+			return err
+		})
+		if cancel(); err != nil {
+			repo.Log().Debug("counters of wrong passwords cannot be read", "err", err)
 		}
 	}
 	if wait = a.Wait(from); wait > 0 {
@@ -209,7 +216,7 @@ func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (
 	switch {
 	case ok:
 		a.Settle(nil)
-		right(ctx, repo, a, from)
+		right(ctx, repo, a, from, stored)
 	case err == nil && repo.Shared():
 		wrong(ctx, repo, a, from)
 	}
