@@ -13,9 +13,10 @@ const memoryGoal = 224 << 20
 // until the returned function is called, once the server has started: of what a start allocates much is kept, so that
 // collecting it several times took a tenth of the start.
 func TuneMemory() (started func()) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryGoal)
+	if os.Getenv("GOMEMLIMIT") != "" { // it may permit more than the machine has, or be off
+		return func() {}
 	}
+	debug.SetMemoryLimit(memoryGoal) // holds during the start as well, which may replay a long log
 	percent := debug.SetGCPercent(-1)
 	return func() {
 		debug.SetGCPercent(percent)
