@@ -33,6 +33,10 @@ const maxLiteral = 8
 
 // note notes a call of an operation for the server.
 func (c *checker) note(op string, n *ast.CallExpression, at ast.Node) {
+	// After a spread, nobody knows which argument is the input and which the parameters.
+	if slices.ContainsFunc(n.ArgumentList, func(e ast.Expression) bool { _, spread := e.(*ast.SpreadElement); return spread }) {
+		return
+	}
 	line, column := c.place(at)
 	note := []any{op, line, column}
 	for i := range 2 {
@@ -41,10 +45,6 @@ func (c *checker) note(op string, n *ast.CallExpression, at ast.Node) {
 			v = c.literal(n.ArgumentList[i], 0)
 		}
 		note = append(note, v)
-	}
-	// After a spread, nobody knows which argument is the input and which the parameters.
-	if slices.ContainsFunc(n.ArgumentList, func(e ast.Expression) bool { _, spread := e.(*ast.SpreadElement); return spread }) {
-		return
 	}
 	c.calls = append(c.calls, note)
 }

@@ -14,12 +14,6 @@ import (
 	"catena/storage/fault"
 )
 
-// Widths of embedded decks in pixels, where a consumer names none.
-const (
-	embedWidth  = 960
-	embedHeight = 700
-)
-
 // oembed describes a deck to a site that wants to show it where somebody writes its address (oEmbed 1.0). Decks that may
 // be embedded are of the type rich, others are links. The rights of a guest decide, since the answer is for a page that
 // others read.
@@ -76,7 +70,7 @@ func embeddable(x *rest.Request, address string) (*web.Deck, error) {
 	case len(parts) == 3 && parts[0] == "decks":
 		guest.Op, guest.Params = opView, rest.Values{"username": parts[1], "slug": parts[2], "base": x.Host()}
 	case len(parts) == 2 && parts[0] == "share":
-		guest.Op, guest.Params = opShare, rest.Values{"token": parts[1], "count": false, "base": x.Host()}
+		guest.Op, guest.Params = opShare, rest.Values{"token": parts[1], "base": x.Host()}
 	default:
 		return nil, missing
 	}
@@ -96,10 +90,7 @@ func embeddable(x *rest.Request, address string) (*web.Deck, error) {
 
 // embedSize is the size of a frame for the deck: its own, within what the consumer has room for, in its proportions.
 func embedSize(d *web.Deck, q url.Values) (width, height int64, err error) {
-	width, height = d.Width, d.Height
-	if width < 1 || height < 1 {
-		width, height = embedWidth, embedHeight
-	}
+	width, height = d.Width, d.Height // at least 1: decks that set none have those of the schema
 	for _, side := range [...]struct {
 		name string
 		size *int64
