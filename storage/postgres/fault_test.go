@@ -182,13 +182,21 @@ func TestServerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := kv.New(s, kv.Options{Log: quiet})
+	underFaults(t, d, kills, "kills", func() error {
+		server.Kill()
+		return server.Run()
+	})
+}
+
+// underFaults writes while a fault happens again and again, and then compares what was acknowledged with what is there.
+func underFaults(t *testing.T, d *kv.DB, times int, what string, fault func() error) {
+	t.Helper()
 	stop := make(chan struct{})
 	go func() {
 		defer close(stop)
-		for range kills {
+		for range times {
 			time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond)
-			server.Kill()
-			if err := server.Run(); err != nil {
+			if err := fault(); err != nil {
 				t.Error(err)
 				return
 			}
@@ -197,7 +205,7 @@ func TestServerKilled(t *testing.T) {
 	}()
 	acknowledged, longest := load(t, d, 4, stop)
 	counter, rows := counted(t, d)
-	t.Logf("%d kills, %d writes, the slowest of which took %s", kills, acknowledged, longest.Round(time.Millisecond))
+	t.Logf("%d %s, %d writes, the slowest of which took %s", times, what, acknowledged, longest.Round(time.Millisecond))
 	if counter != acknowledged || int64(rows) != acknowledged || acknowledged == 0 {
 		t.Errorf("%d acknowledged, the counter is %d, there are %d rows", acknowledged, counter, rows)
 	}

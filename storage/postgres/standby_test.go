@@ -1,11 +1,9 @@
 package postgres
 
 import (
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"catena/storage/kv"
 	"catena/storage/postgres/pgtest"
@@ -45,31 +43,12 @@ func TestPromoted(t *testing.T) {
 	}
 	// While commits wait for a standby, others that touch the same key conflict at once, more often than the usual 16 times.
 	d := kv.New(s, kv.Options{Log: quiet, Attempts: 1000})
-	stop := make(chan struct{})
-	go func() {
-		defer close(stop)
-		for range kills {
-			time.Sleep(time.Duration(300+rand.IntN(500)) * time.Millisecond)
-			primary.Kill()
-			if err := standby.Promote(ctx); err != nil {
-				t.Error(err)
-				return
-			}
-			primary, standby = standby, primary
-			if err := pair(); err != nil {
-				t.Error(err)
-				return
-			}
+	underFaults(t, d, kills, "promotions", func() error {
+		primary.Kill()
+		if err := standby.Promote(ctx); err != nil {
+			return err
 		}
-		time.Sleep(300 * time.Millisecond)
-	}()
-	acknowledged, longest := load(t, d, 4, stop)
-	counter, rows := counted(t, d)
-	t.Logf("%d promotions, %d writes, the slowest of which took %s", kills, acknowledged, longest.Round(time.Millisecond))
-	if counter != acknowledged || int64(rows) != acknowledged || acknowledged == 0 {
-		t.Errorf("%d acknowledged, the counter is %d, there are %d rows", acknowledged, counter, rows)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+		primary, standby = standby, primary
+		return pair()
+	})
 }
