@@ -213,7 +213,7 @@ func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs) error {
 		}
 		reason = engine.WaitedTimeout
 	}
-	// Without a time, only the event has it go on, and there is no job.
+	// Without a time, only the event continues it, and there is no job.
 	if w.Until = s.Wait.Until; w.Until.IsZero() {
 		return nil
 	}

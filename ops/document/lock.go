@@ -17,7 +17,7 @@ var lock = engine.Op{
 type lockParams struct{}
 
 func (lockParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	// Locking again by the owner is no error, so that a client that lost an answer can repeat the
+	// Locking again by the owner is not an error, so that a client that lost an answer can repeat the
 	// call.
 	return c.Tx.Lock(d)
 }

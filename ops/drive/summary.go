@@ -10,7 +10,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Change says that an item is there, as it is now, or that it is gone. The item is always that of now,
+// Change says that an item is there, as it is now, or that it is gone. The item is always the current one,
 // not of the time of the event: a program that was away for a day needs the state and not the way to it.
 type Change struct {
 	Event      string `json:"eventId"`

@@ -100,7 +100,7 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 
 // users finds users by the words of the term or, if nobody has both, by the whole of it.
 func (p suggestParams) users(c *engine.Ctx, limit int) (users []*people.User, err error) {
-	// nil is no restriction, while an empty list, of a group without members, finds nobody.
+	// nil does not restrict anything; an empty list, that of a group without members, finds nobody.
 	var among []string
 	if p.Restriction != "" {
 		if among, err = people.UsersWithin(c.Tx, p.Restriction, p.SubGroups); err != nil {

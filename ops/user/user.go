@@ -1,5 +1,5 @@
 // Package user holds operations on users, groups and API keys. Who may change whom, how passwords and keys are kept,
-// and what a group grants is decided by storage; signing in is no operation.
+// and what a group grants is decided by storage; signing in is not an operation.
 //
 // Rules about who may change whom are applied by storage/people; the operations only check beforehand where
 // the platform answers with a message of its own. Entities of users and groups are read leniently

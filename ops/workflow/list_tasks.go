@@ -82,7 +82,7 @@ func (p listTasksParams) options(e *env) storage.PageOptions {
 }
 
 // namesOf is what a user is called among the actors of tasks (the name itself and the user's groups), or a
-// group. A user who does not exist has no tasks, which is no error.
+// group. A user who does not exist has no tasks, which is not an error.
 // The platform's clients pass names of groups with the prefix, and sometimes without it.
 func (e *env) namesOf(who string) ([]string, error) {
 	if names, err := workflow.Actors(e.unlimited(), []string{who}); err == nil && names[0] != "user:"+who {
