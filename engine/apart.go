@@ -40,6 +40,7 @@ type frame struct {
 	wanted *part   // what this attempt was abandoned for; nil: it goes on
 	stray  bool    // this attempt has taken a part for one that it was not
 	exact  bool    // parts are told apart by their parameters as well
+	once   once    // what its attempts have done outside
 }
 
 // part is a Part that was asked for, and what became of it.
@@ -80,6 +81,7 @@ var errApart = errors.New("the transaction begins again")
 // begin is the beginning of an attempt.
 func (f *frame) begin() {
 	f.asked, f.wanted, f.stray = 0, nil, false
+	f.once.begin()
 	for _, p := range f.parts {
 		p.used = 0
 	}

@@ -75,3 +75,16 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestSettings: two names of a setting may say the same; the more specific one counts, whatever the order of a map.
+func TestSettings(t *testing.T) {
+	for range 20 {
+		d, err := Read(t.Context(), "", "a.md", "---\nbackgroundImage: url(b.png)\nbackground: url(a.png)\n---\n# A\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(d.HTML, "b.png") || strings.Contains(d.HTML, "a.png") {
+			t.Fatalf("got %s", d.HTML)
+		}
+	}
+}

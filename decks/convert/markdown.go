@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -165,9 +167,10 @@ func (s *slide) section(ctx context.Context, deck map[string]any) (string, error
 	attributes := map[string]string{}
 	// What the deck says is overridden by the slide's front matter, and that by the comments on the slide.
 	for _, front := range []map[string]any{deck, s.front} {
-		for name, to := range settings {
+		// Two names may say the same: the later one in the alphabet counts, which is the more specific one.
+		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			if v, ok := front[name]; ok {
-				attributes[to] = scalar(v)
+				attributes[settings[name]] = scalar(v)
 			}
 		}
 	}

@@ -32,6 +32,7 @@ type service struct {
 	*httptest.Server
 	mu     sync.Mutex
 	keys   []string
+	echoed map[string]any // what /echo was sent last
 	tokens atomic.Int32
 	busy   atomic.Int32 // how many requests get status 503
 }
@@ -45,14 +46,16 @@ func serve(t *testing.T) *service {
 			return
 		}
 		body, _ := io.ReadAll(r.Body)
-		s.mu.Lock()
-		s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
-		s.mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{
+		echoed := map[string]any{
 			"method": r.Method, "query": r.URL.RawQuery, "body": string(body), "type": r.Header.Get("Content-Type"),
 			"authorization": r.Header.Get("Authorization"), "own": r.Header.Get("X-Own"),
-		})
+		}
+		s.mu.Lock()
+		s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
+		s.echoed = echoed
+		s.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(echoed)
 	})
 	mux.HandleFunc("/text", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "plain") })
 	mux.HandleFunc("/file", func(w http.ResponseWriter, _ *http.Request) {
@@ -87,6 +90,13 @@ func serve(t *testing.T) *service {
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// last is what /echo was sent last, nil if nothing was.
+func (s *service) last() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.echoed
 }
 
 // world is an engine that reaches the service.
@@ -274,7 +284,7 @@ func TestSend(t *testing.T) {
 	w.must(err)
 	_, err = w.call("Administrator", "Http.Send", engine.NewBlob("a.txt", "text/plain", []byte("file")), map[string]any{"url": "/echo"})
 	w.must(err)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	done := make(chan error, 1)
 	load := func(b storage.Blob) *storage.Blob { return w.repo.Blobs().Load(b) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/textproto"
@@ -84,17 +85,71 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 	if q.used, err = use(c.Tx, p.Credential, c.ChainName(), q.url); err != nil {
 		return nil, err
 	}
+	a, err := k.answer(c, q, p)
+	if err != nil {
+		return nil, err
+	}
+	// Set before the status is judged, so that a chain that handles the error can look at it.
+	c.SetVar(answerVariable, map[string]any{"status": int64(a.status), "headers": headers(a.header), "url": a.url})
+	if a.status >= http.StatusBadRequest && !p.AnyStatus {
+		return nil, a.refused()
+	}
+	return a.result()
+}
+
+// answer is what a service said, read to its end. It does not change any more: a transaction that begins again gets it
+// once more.
+type answer struct {
+	status int
+	header http.Header
+	url    string // without a password
+	host   string // with the scheme
+	how    string // what the body becomes
+	body   []byte
+	file   *storage.Blob
+}
+
+// harmless are the methods that promise to have no effect. What they return may have changed for the next attempt.
+var harmless = []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+
+// answer has a request sent, once in all attempts of the transaction if it may have an effect.
+func (k *caller) answer(c *engine.Ctx, q *query, p *requestParams) (*answer, error) {
+	if slices.Contains(harmless, q.method) {
+		return k.exchange(c, q, p)
+	}
+	what := []any{"Http.Request", q.method, q.url.String(), q.header, q.body, p.Credential, p.Answer, p.AnyStatus}
+	if q.file != nil {
+		what = append(what, q.file.Digest)
+	}
+	out, err := c.Once(what, func() (any, int, error) {
+		a, err := k.exchange(c, q, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		return a, len(a.body), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.(*answer), nil
+}
+
+// exchange sends a request and reads the answer.
+func (k *caller) exchange(c *engine.Ctx, q *query, p *requestParams) (*answer, error) {
 	var a *egress.Answer
-	var body []byte
+	out := new(answer)
 	// Only text, JSON and refusals are read here, since they are bounded. A body that becomes a
 	// file is streamed into the store afterwards, which uses the transaction and so must not happen
 	// in Outside.
-	err = c.Outside(func() (err error) {
+	err := c.Outside(func() (err error) {
 		if a, err = k.try(c, q, p); err != nil {
 			return err
 		}
-		if how := p.how(a); how == "json" || how == "text" || a.Status >= http.StatusBadRequest && !p.AnyStatus {
-			body, err = io.ReadAll(io.LimitReader(a.Body, maxBody+1))
+		*out = answer{
+			status: a.Status, header: a.Header, url: a.URL.Redacted(), host: a.URL.Scheme + "://" + a.URL.Host, how: p.how(a),
+		}
+		if out.how == "json" || out.how == "text" || a.Status >= http.StatusBadRequest && !p.AnyStatus {
+			out.body, err = io.ReadAll(io.LimitReader(a.Body, maxBody+1))
 		}
 		return err
 	})
@@ -103,16 +158,10 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 	if a != nil {
 		defer func() { _ = a.Body.Close() }()
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && out.how == "blob" && (a.Status < http.StatusBadRequest || p.AnyStatus) {
+		out.file, err = c.Tx.NewBlob(nameOf(a), a.Header.Get("Content-Type"), a.Body)
 	}
-	// Set before the status is judged, so that a chain that handles the error can look at it.
-	// Redacted hides a password in the address.
-	c.SetVar(answerVariable, map[string]any{"status": int64(a.Status), "headers": headers(a.Header), "url": a.URL.Redacted()})
-	if a.Status >= http.StatusBadRequest && !p.AnyStatus {
-		return nil, refused(a, body)
-	}
-	return p.result(c, a, body)
+	return out, err
 }
 
 // how says what the body of an answer becomes.
@@ -133,24 +182,24 @@ func (p *requestParams) how(a *egress.Answer) string {
 }
 
 // result is what the operation returns for an answer.
-func (p *requestParams) result(c *engine.Ctx, a *egress.Answer, body []byte) (any, error) {
-	if len(body) > maxBody {
+func (a *answer) result() (any, error) {
+	if len(a.body) > maxBody {
 		return nil, fault.Limit.Errorf("answer: more than %d bytes; answer: blob has no such limit", maxBody)
 	}
-	switch p.how(a) {
+	switch a.how {
 	case "json":
-		if len(bytes.TrimSpace(body)) == 0 {
+		if len(bytes.TrimSpace(a.body)) == 0 {
 			return nil, nil
 		}
 		var v any
-		if err := json.Unmarshal(body, &v); err != nil {
+		if err := json.Unmarshal(a.body, &v); err != nil {
 			return nil, fault.Invalid.Errorf("answer: is not JSON: %w", err)
 		}
 		return v, nil
 	case "text":
-		return string(body), nil
+		return string(a.body), nil
 	case "blob":
-		return c.Tx.NewBlob(nameOf(a), a.Header.Get("Content-Type"), a.Body)
+		return a.file, nil
 	}
 	return nil, nil
 }
@@ -181,13 +230,13 @@ func headers(h http.Header) map[string]any {
 
 // refused is the error for an answer that is none of success. Of the address, only the host is named:
 // paths and queries may hold secrets. Of the body, 500 bytes at most.
-func refused(a *egress.Answer, body []byte) error {
+func (a *answer) refused() error {
 	kind := fault.Invalid
-	if a.Status >= http.StatusInternalServerError || a.Status == http.StatusTooManyRequests {
+	if a.status >= http.StatusInternalServerError || a.status == http.StatusTooManyRequests {
 		kind = fault.Unavailable
 	}
-	text := strings.ToValidUTF8(string(body[:min(len(body), 500)]), "")
-	return kind.Errorf("url %s://%s: responded with status %d: %s", a.URL.Scheme, a.URL.Host, a.Status, text)
+	text := strings.ToValidUTF8(string(a.body[:min(len(a.body), 500)]), "")
+	return kind.Errorf("url %s: responded with status %d: %s", a.host, a.status, text)
 }
 
 // query is a request that is ready to be sent as often as need be.
@@ -211,21 +260,25 @@ func (m *message) prepare(b *storage.Blob) (*query, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fault.Invalid.Errorf("url: must be an http or https address").In("url")
 	}
-	for name, n := range map[string]int{"query": len(m.Query), "headers": len(m.Headers)} {
-		if n > maxNames {
-			return nil, fault.Limit.Errorf("%s: %d names, limit %d", name, n, maxNames).In(name)
-		}
+	if n := len(m.Query); n > maxNames {
+		return nil, fault.Limit.Errorf("query: %d names, limit %d", n, maxNames).In("query")
+	}
+	if n := len(m.Headers); n > maxNames {
+		return nil, fault.Limit.Errorf("headers: %d names, limit %d", n, maxNames).In("headers")
 	}
 	if len(m.Query) > 0 {
 		u.RawQuery = strings.TrimPrefix(u.RawQuery+"&"+values(m.Query).Encode(), "&")
 	}
 	q := &query{url: u, method: m.Method, header: http.Header{}}
-	for name, v := range m.Headers {
-		name = textproto.CanonicalMIMEHeaderKey(name)
+	for _, given := range slices.Sorted(maps.Keys(m.Headers)) {
+		name := textproto.CanonicalMIMEHeaderKey(given)
 		if slices.Contains(own, name) {
 			return nil, fault.Invalid.Errorf("headers: %s must not be set", name).In("headers")
 		}
-		q.header.Set(name, expr.Text(v))
+		if q.header[name] != nil {
+			return nil, fault.Invalid.Errorf("headers: %s is given twice", name).In("headers")
+		}
+		q.header.Set(name, expr.Text(m.Headers[given]))
 	}
 	return q, m.fill(q, b)
 }

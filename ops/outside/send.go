@@ -1,16 +1,21 @@
 package outside
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"strings"
 	"time"
 
 	"catena/engine"
+	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/hold"
 	"catena/storage/outbox"
+	"catena/storage/vault"
 )
 
 // sendJob is the kind of the jobs that send requests.
@@ -34,12 +39,63 @@ func (k *caller) sendOp() engine.Op {
 }
 
 // sending is the data of a job. Its JSON is a format on disk. The secret of a credential is never a part
-// of it, only the name.
+// of it, only the name. The rest of the message is encrypted: headers, the address and the body may hold secrets as well.
 type sending struct {
-	Message message       `json:"message"`
+	Message message       `json:"message,omitzero"` // of a job of an earlier version
+	Sealed  []byte        `json:"sealed,omitempty"`
 	File    *storage.Blob `json:"file,omitempty"`
 	Chain   string        `json:"chain,omitempty"`
 	storage.Owned
+}
+
+// about is what the message of a job is sealed for: nobody else, and no other chain, can send it.
+func (s *sending) about() string {
+	text, _ := json.Marshal([]any{s.Chain, s.Owned})
+	return sendJob + string(text)
+}
+
+// seal puts a message into a job. Values that become text do so now: as JSON, a date or a large number would be another one.
+func (s *sending) seal(repo *storage.Repo, m *message) error {
+	flat := *m
+	flat.Headers, flat.Query, flat.Form = texts(m.Headers), texts(m.Query), texts(m.Form)
+	text, err := json.Marshal(flat)
+	if err != nil {
+		return fault.Invalid.Errorf("json: %w", err).In("json")
+	}
+	s.Sealed, err = vault.Seal(repo, s.about(), string(text))
+	return err
+}
+
+// unseal reads the message of a job.
+func (s *sending) unseal(repo *storage.Repo) error {
+	if len(s.Sealed) == 0 {
+		return nil
+	}
+	text, err := vault.Unseal(repo, s.about(), s.Sealed)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber() // the body is sent as it was given, whatever the size of its numbers
+	return d.Decode(&s.Message)
+}
+
+// texts are values as a request shows them.
+func texts(m map[string]any) map[string]any {
+	out := maps.Clone(m)
+	for name, v := range m {
+		list, ok := v.([]any)
+		if !ok {
+			out[name] = expr.Text(v)
+			continue
+		}
+		flat := make([]any, len(list))
+		for i, item := range list {
+			flat[i] = expr.Text(item)
+		}
+		out[name] = flat
+	}
+	return out
 }
 
 // enqueue has a request sent. What is wrong with it is told at once.
@@ -58,7 +114,10 @@ func enqueue(c *engine.Ctx, m *message, b *storage.Blob) error {
 	if _, err := use(c.Tx, m.Credential, c.ChainName(), q.url); err != nil {
 		return err
 	}
-	s := sending{Message: *m, Chain: c.ChainName(), Owned: storage.OwnedBy(c.As)}
+	s := sending{Chain: c.ChainName(), Owned: storage.OwnedBy(c.As)}
+	if err := s.seal(c.Tx.Repo(), m); err != nil {
+		return err
+	}
 	if q.file != nil {
 		if err := hold.Stage(c.Tx, b); err != nil {
 			return err
@@ -75,7 +134,7 @@ const sendTime = time.Minute
 func (k *caller) job(repo *storage.Repo) func(context.Context, outbox.Job) error {
 	return func(ctx context.Context, j outbox.Job) error {
 		var s sending
-		if err := json.Unmarshal(j.Data, &s); err != nil {
+		if err := cmp.Or(json.Unmarshal(j.Data, &s), s.unseal(repo)); err != nil {
 			return &outbox.GaveUp{Err: err}
 		}
 		if s.File != nil && k.Blobs != nil {

@@ -94,7 +94,7 @@ func Put(tx *storage.Tx, c Credential, secret string) (Credential, error) {
 		}
 	}
 	w := kept{Credential: c}
-	if w.Sealed, err = seal(tx, &w, secret); err != nil {
+	if w.Sealed, err = Seal(tx.Repo(), w.bound(), secret); err != nil {
 		return c, err
 	}
 	return c, tx.Secret(table).Put(c.Name, w)
@@ -244,39 +244,51 @@ func (c *Credential) grantedTo(p *storage.Principal, chain string) bool {
 	return chain != "" && slices.Contains(c.Chains, chain) || p.Is(c.Users...)
 }
 
+// Seal encrypts a text that a record must not show. What it is about is needed to read it again, so that it cannot be
+// moved to another record.
+func Seal(r *storage.Repo, about, text string) ([]byte, error) {
+	aead, err := cipherOf(r)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
+	rand.Read(nonce)
+	return aead.Seal(nonce, nonce, []byte(text), []byte(about)), nil
+}
+
+// Unseal decrypts what Seal has made.
+func Unseal(r *storage.Repo, about string, sealed []byte) (string, error) {
+	aead, err := cipherOf(r)
+	if err != nil {
+		return "", err
+	}
+	n := aead.NonceSize()
+	if len(sealed) < n {
+		return "", fault.Internal.Errorf("sealed text: is damaged")
+	}
+	text, err := aead.Open(nil, sealed[:n], sealed[n:], []byte(about))
+	if err != nil {
+		return "", fault.Internal.Errorf("sealed text: cannot be decrypted")
+	}
+	return string(text), nil
+}
+
 // cipherOf is what the secrets of a repository are encrypted with.
-func cipherOf(tx *storage.Tx) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(tx.Repo().Secret("vault"))
+func cipherOf(r *storage.Repo) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(r.Secret("vault"))
 	if err != nil {
 		return nil, err
 	}
 	return cipher.NewGCM(block)
 }
 
-func seal(tx *storage.Tx, w *kept, secret string) ([]byte, error) {
-	aead, err := cipherOf(tx)
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(secret)+aead.Overhead())
-	rand.Read(nonce)
-	return aead.Seal(nonce, nonce, []byte(secret), []byte(w.bound())), nil
-}
-
+// open decrypts the secret of a credential.
 func open(tx *storage.Tx, w *kept) (string, error) {
-	aead, err := cipherOf(tx)
-	if err != nil {
-		return "", err
-	}
-	if len(w.Sealed) < aead.NonceSize() {
-		return "", fault.Internal.Errorf("credential %s: is damaged", w.Name)
-	}
-	n := aead.NonceSize()
-	text, err := aead.Open(nil, w.Sealed[:n], w.Sealed[n:], []byte(w.bound()))
+	text, err := Unseal(tx.Repo(), w.bound(), w.Sealed)
 	if err != nil {
 		return "", fault.Internal.Errorf("credential %s: cannot be decrypted; set its secret again", w.Name)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // leave takes what is granted to a user away.
