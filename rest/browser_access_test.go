@@ -144,7 +144,7 @@ func TestBrowserAccessAdministrator(t *testing.T) {
 	for _, p := range [][3]string{ // name, address, what is to be there, which may click first
 		{"chain", "/ui/chains", `document.querySelector("#cards .body .field") || !document.querySelector("#cards .step") && document.querySelector("#names button")?.click() || document.querySelector("#cards .step .title[aria-expanded=false]")?.click()`},
 		{"step", "", `document.getElementById("finder").open || document.querySelector("#cards .add")?.click()`},
-		{"run", "/ui/runs", `!document.getElementById("one").hidden || document.querySelector("#list li button:last-child")?.click()`},
+		{"run", "/ui/runs", `!document.getElementById("one").hidden || document.querySelector("#list [data-state=done] button:last-child")?.click()`},
 		{"content", desk, `document.querySelector("#children p:not([hidden])")`},
 		{"create", "", `document.querySelector("dialog .field") || !document.querySelector("dialog") && document.querySelector("#acts .primary + .primary")?.click()`},
 		{"permissions", desk, `document.querySelector("#access tbody tr") || document.getElementById("tab-access")?.click()`},

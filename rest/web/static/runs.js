@@ -91,6 +91,9 @@
     const { answer: r } = await call("GET", `${at}/${encodeURIComponent(id)}`).catch(async (error) => {
       if (error.status !== 404) throw error;
       return { answer: await run("Run.Get", { id }) }; // it waits
+    }).catch(async (error) => {
+      if (error.status === 404) await find(); // the list shows a call that has ended and was not recorded
+      throw error;
     });
     history.replaceState(null, "", `#${id}`);
     const box = byId("one");
@@ -190,7 +193,8 @@
   };
   byId("find").addEventListener("submit", tried(() => find()));
   tried(async () => {
+    const asked = decodeURIComponent(location.hash.slice(1)); // read first: a run opened meanwhile changes the address
     await show();
-    if (location.hash.length > 1) await open(decodeURIComponent(location.hash.slice(1)));
+    if (asked) await open(asked);
   })();
 })();
