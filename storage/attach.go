@@ -11,6 +11,12 @@ import (
 // MaxNoteText bounds the text a note takes as its main file.
 const MaxNoteText = 1 << 20
 
+// NoteHolds reports whether a note has room for a text: it is kept as JSON, which may be longer, beside its type.
+func NoteHolds(text string) bool {
+	const rest = 1 << 10
+	return len(text) <= MaxNoteText && len(schema.AppendString(nil, text)) <= maxBlock-rest
+}
+
 // FileXpath returns the xpath of a file: blobholder:0 is the document's main file,
 // blobholder:1 the first of its further ones; anything else is an xpath already.
 func (d *Doc) FileXpath(xpath string) (string, error) {

@@ -97,7 +97,7 @@ func (k *caller) request(c *engine.Ctx, p *requestParams, b *storage.Blob) (any,
 	return a.result()
 }
 
-// answer is what a service said, read to its end. It does not change any more: a transaction that begins again gets it
+// answer is what a service said, read to its end. It no longer changes: a transaction that begins again gets it
 // once more.
 type answer struct {
 	status int

@@ -205,11 +205,18 @@ func (e *exporter) add(d *storage.Doc, at string) error {
 	if err != nil || !e.deep || !e.tx.Internal(row.Ordered{}).Has(d, "ReadChildren") || d.IsProxy() {
 		return err
 	}
+	used := map[string]bool{}
 	for child, err := range e.tx.EachChild(d) {
 		if err != nil {
 			return err
 		}
-		if err := e.add(child, at+zipName(child.Name())+"/"); err != nil {
+		// Two names may become one, also on systems for which upper and lower case are the same.
+		name := zipName(child.Name())
+		if used[strings.ToLower(name)] {
+			name += "." + child.ID()
+		}
+		used[strings.ToLower(name)] = true
+		if err := e.add(child, at+name+"/"); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@
 package importer
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -43,8 +42,10 @@ func Props(t *storage.Tx, b *storage.Blob) (string, storage.Props, error) {
 		// The types are those of the server's own declarations, which may lack these or have changed them;
 		// File is the last resort.
 		if note, ok := types.Type("Note"); ok && note.HasSchema("note") && utf8.Valid(text) {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-			return "Note", storage.Props{"note:note": string(text), "note:mime_type": b.Type}, nil
+			content := strings.TrimPrefix(string(text), "\ufeff")
+			if storage.NoteHolds(content) {
+				return "Note", storage.Props{"note:note": content, "note:mime_type": b.Type}, nil
+			}
 		}
 	}
 	if strings.HasPrefix(b.Type, "image/") {

@@ -306,6 +306,8 @@ func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased
 			return err
 		}
 		if j.Tries > most {
+			j.Since = q.Clock().UTC().Truncate(time.Millisecond)
+			j.Due = j.Since
 			return put(k, queueDead, j.Due, j)
 		}
 		end := q.Clock().Add(leaseTime)
@@ -430,6 +432,7 @@ func (q *Queue) again(j Job, failed error) (byte, Job) {
 		}
 		return queueWaiting, j
 	case errors.As(failed, &never), j.Tries >= most:
+		j.Due = j.Since // it is kept from now on, however long it has waited
 		return queueDead, j
 	}
 	pause := delay(j.Tries)

@@ -1,6 +1,9 @@
 package people
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"catena/storage"
@@ -24,14 +27,14 @@ func Home(t *storage.Tx, needed bool) (*storage.Doc, error) {
 	if err != nil || all == nil {
 		return nil, err
 	}
-	own, err := system.Child(all, homeName(t.Principal().Name))
+	own, err := system.Child(all, homeName(t, t.Principal().Name))
 	if err == nil {
 		return t.Reload(own)
 	}
 	if !fault.Is(err, fault.NotFound) || !needed {
 		return nil, orNil(err)
 	}
-	if own, err = system.Create(all, "Workspace", homeName(t.Principal().Name), storage.Props{"dc:title": t.Principal().Name}); err != nil {
+	if own, err = system.Create(all, "Workspace", homeName(t, t.Principal().Name), storage.Props{"dc:title": t.Principal().Name}); err != nil {
 		return nil, err
 	}
 	if _, err = system.SetACL(own, "local", []storage.ACE{
@@ -64,7 +67,7 @@ func vacateHome(t *storage.Tx, user string) error {
 	if err != nil || all == nil {
 		return err
 	}
-	home, err := system.Child(all, homeName(user))
+	home, err := system.Child(all, homeName(t, user))
 	if err != nil {
 		return orNil(err)
 	}
@@ -86,7 +89,7 @@ func Vacate(t *storage.Tx, folder *storage.Doc) error {
 		return err
 	}
 	name := folder.Name()
-	_, err = system.Move(folder, parent, name[:min(len(name), t.Repo().Limits().NameLength-len(goneMark))]+goneMark)
+	_, err = system.Move(folder, parent, cut(name, t.Repo().Limits().NameLength-len(goneMark))+goneMark)
 	return err
 }
 
@@ -111,12 +114,40 @@ func orNil(err error) error {
 }
 
 // homeName is the name of a user's workspace: different users have different ones.
-func homeName(user string) string {
+func homeName(t *storage.Tx, user string) string {
 	switch user {
 	case ".", "..":
 		return strings.ReplaceAll(user, ".", "%2E")
 	}
-	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(user)
+	name := strings.NewReplacer("%", "%25", "/", "%2F").Replace(user)
+	// Names of documents have no space around them: "bob " would get the workspace of "bob".
+	if text := strings.TrimSpace(name); text != name {
+		before, after, _ := strings.Cut(name, text)
+		name = escaped(before) + text + escaped(after)
+	}
+	if most := t.Repo().Limits().NameLength; len(name) > most {
+		sum := sha256.Sum256([]byte(user))
+		mark := "%-" + hex.EncodeToString(sum[:16])
+		name = cut(name, most-len(mark)) + mark
+	}
+	return name
+}
+
+// escaped is a text with each byte as two hexadecimal digits.
+func escaped(s string) string {
+	var out strings.Builder
+	for _, b := range []byte(s) {
+		fmt.Fprintf(&out, "%%%02X", b)
+	}
+	return out.String()
+}
+
+// cut shortens a name to so many bytes, between two characters.
+func cut(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:max(0, most)], "")
 }
 
 // profileName is the name of the document in a personal workspace that tells about its owner.
@@ -124,7 +155,7 @@ const profileName = "Profile"
 
 // Profile returns the document that tells about a user, nil if there is none to be read.
 func Profile(t *storage.Tx, user string) (*storage.Doc, error) {
-	d, err := t.Doc(storage.Ref("/" + homeDomain + "/" + homeRoot + "/" + homeName(user) + "/" + profileName))
+	d, err := t.Doc(storage.Ref("/" + homeDomain + "/" + homeRoot + "/" + homeName(t, user) + "/" + profileName))
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil, nil
 	}

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -136,8 +138,10 @@ func checkName(kind, name string) error {
 		return fault.Invalid.Errorf("%s MUST have a name", kind).In("name")
 	case len(name) > 255:
 		return fault.Limit.Errorf("%s name: %d bytes, limit 255", strings.ToLower(kind), len(name)).In("name")
-	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
+	case strings.ContainsFunc(name, unicode.IsControl):
 		return fault.Invalid.Errorf("%s name %q: control characters are not allowed", strings.ToLower(kind), name).In("name")
+	case !utf8.ValidString(name): // JSON would show another name than the one of the row
+		return fault.Invalid.Errorf("%s name %q: is not valid UTF-8", strings.ToLower(kind), name).In("name")
 	case name == storage.Everyone || name == storage.SystemName || name == storage.GuestName:
 		return fault.Invalid.Errorf("%s name %s: is reserved", strings.ToLower(kind), name).In("name")
 	}

@@ -36,3 +36,38 @@ func TestSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestSeal: a text is read again only for what it was sealed for, and by the repository that sealed it.
+func TestSeal(t *testing.T) {
+	repo, other := storagetest.Open(t, nil), storagetest.Open(t, nil)
+	seen := map[string]bool{}
+	for _, text := range []string{"", "a", "\x00\xff", "e\u0301", strings.Repeat("x", 1<<20)} {
+		for _, about := range []string{"", "a", `["a"]`} {
+			sealed, err := vault.Seal(repo, about, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := vault.Unseal(repo, about, sealed); got != text || err != nil {
+				t.Errorf("%.5q for %q: %.5q, %v", text, about, got, err)
+			}
+			if seen[string(sealed)] || len(text) > 1 && strings.Contains(string(sealed), text) {
+				t.Errorf("%.5q for %q is sealed as %.20x", text, about, sealed)
+			}
+			seen[string(sealed)] = true
+			damaged := append([]byte{}, sealed...)
+			damaged[len(damaged)-1] ^= 1
+			for name, bad := range map[string]struct {
+				repo   *storage.Repo
+				about  string
+				sealed []byte
+			}{
+				"for something else": {repo, about + " ", sealed}, "of another repository": {other, about, sealed}, "damaged": {repo, about, damaged}, "cut short": {repo, about, sealed[:len(sealed)-1]},
+				"longer": {repo, about, append(sealed[:len(sealed):len(sealed)], 0)}, "almost nothing": {repo, about, sealed[:11]}, "a nonce alone": {repo, about, sealed[:12]}, "nothing": {repo, about, nil},
+			} {
+				if got, err := vault.Unseal(bad.repo, bad.about, bad.sealed); got != "" || !fault.Is(err, fault.Internal) {
+					t.Errorf("%s: %.5q, %v", name, got, err)
+				}
+			}
+		}
+	}
+}
