@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"catena/engine/pdf"
+	"catena/engine/program"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -244,6 +245,14 @@ func (c *Ctx) PDF() *pdf.Tool {
 		return pdf.New(nil, "", pdf.Limits{})
 	}
 	return c.run.e.pdf
+}
+
+// Programs returns the programs of others that convert files; nil if there are none.
+func (c *Ctx) Programs() *program.Programs {
+	if c.run == nil {
+		return nil
+	}
+	return c.run.e.programs
 }
 
 // Set returns the operations the call began with.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"catena/engine/pdf"
+	"catena/engine/program"
 	"catena/engine/slots"
 	"catena/storage"
 	"catena/storage/limit"
@@ -21,13 +22,14 @@ import (
 
 // Config makes an engine.
 type Config struct {
-	Repo   *storage.Repo
-	Set    *Set
-	Limits Limits
-	Log    *slog.Logger     // nil: slog.Default
-	PDF    *pdf.Tool        // nil: PDF files are read in this process
-	Clock  func() time.Time // nil: time.Now
-	NewID  func() string    // nil: random UUIDs
+	Repo     *storage.Repo
+	Set      *Set
+	Limits   Limits
+	Log      *slog.Logger      // nil: slog.Default
+	PDF      *pdf.Tool         // nil: PDF files are read in this process
+	Programs *program.Programs // nil: no programs of others convert files
+	Clock    func() time.Time  // nil: time.Now
+	NewID    func() string     // nil: random UUIDs
 
 	Uploads Uploads
 
@@ -55,6 +57,7 @@ type core struct {
 	recorder  recorder
 	counters  counters
 	pdf       *pdf.Tool
+	programs  *program.Programs
 	uploads   Uploads
 	keeper    Keeper
 	computing *slots.Slots // for long computations
@@ -64,7 +67,7 @@ type core struct {
 // New makes an engine.
 func New(c Config) *Engine {
 	e := &Engine{repo: c.Repo, core: &core{
-		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF, uploads: c.Uploads, keeper: c.Keeper,
+		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF, programs: c.Programs, uploads: c.Uploads, keeper: c.Keeper,
 	}}
 	limit.Fill(&e.limits)
 	e.engines.Store(c.Repo, e)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/engine/convert"
 	"catena/ops/conversion"
 	"catena/rest/resttest"
 	"catena/storage"
@@ -55,7 +56,7 @@ func TestConvert(t *testing.T) {
 	allow("bob")
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- outbox.Run(ctx, s.Repo, conversion.Jobs(s.Repo)) }()
+	go func() { done <- outbox.Run(ctx, s.Repo, conversion.Jobs(s.Repo, convert.Tools{})) }()
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	a := s.Do("POST", at+"/@blob/file:content/@convert", "async=true&format=html", form...)
 	m := a.JSON(t)

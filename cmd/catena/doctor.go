@@ -26,6 +26,8 @@ import (
 	"catena/cmd/catena/host"
 	"catena/decks/render"
 	"catena/engine/mail"
+	"catena/engine/program"
+	"catena/engine/worker"
 	"catena/storage/badger"
 	"catena/storage/blob"
 	"catena/storage/blob/bucket"
@@ -116,9 +118,8 @@ func (d *doctor) examine(ctx context.Context) []finding {
 		openFiles(d.limits.rest.Connections),
 		clock,
 		d.browser(ctx),
-		pages(),
-		d.address(ctx, "address", d.addr),
 	}
+	all = append(append(all, converters()...), d.address(ctx, "address", d.addr))
 	if d.metricsAddr != "" {
 		all = append(all, d.address(ctx, "metrics-addr", d.metricsAddr))
 	}
@@ -263,13 +264,20 @@ func (d *doctor) clock() finding {
 	return f
 }
 
-// pages looks for what makes pages of PDF files into pictures.
-func pages() finding {
-	path := drawerProgram()
-	if path == "" {
-		return finding{"pdf pictures", fine, "none: PDF.ConvertToPictures is refused", "install poppler-utils to convert pages of PDF files to pictures"}
+// converters looks for the programs that convert files.
+func converters() (all []finding) {
+	p := program.New(nil, worker.Installed, program.Limits{})
+	for _, k := range program.Kinds {
+		f := finding{k.Name, fine, p.Path(k), ""}
+		switch missing := p.Missing(k); {
+		case f.Text == "":
+			f.Text, f.Advice = "none", "install "+k.Package+" for "+k.Purpose
+		case missing != nil:
+			f.State, f.Text, f.Advice = warning, missing.Error(), "use a system with Landlock (Linux 5.13 or later) for "+k.Purpose
+		}
+		all = append(all, f)
 	}
-	return finding{"pdf pictures", fine, path, ""}
+	return all
 }
 
 func (d *doctor) browser(ctx context.Context) finding {

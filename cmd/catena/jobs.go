@@ -16,6 +16,7 @@ import (
 	"catena/decks/asset"
 	"catena/decks/export"
 	"catena/decks/render"
+	"catena/engine/convert"
 	"catena/engine/delivery"
 	"catena/engine/egress"
 	"catena/engine/listener"
@@ -50,7 +51,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 	}
 	maps.Copy(all, a.waiting.Jobs(b.repo))
 	maps.Copy(all, opsoutside.Jobs(b.repo, opsoutside.Config{Client: a.outside.Client, Blobs: func(f storage.Blob) *storage.Blob { return a.blobs.Load(f) }}))
-	maps.Copy(all, conversion.Jobs(b.repo))
+	maps.Copy(all, conversion.Jobs(b.repo, convert.Tools{PDF: a.pdf, Programs: a.programs}))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&asset.Copier{Repo: b.repo, Client: a.outside.Client, Log: a.log}).Jobs())
 	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())
@@ -116,15 +117,6 @@ func browserProgram(given string) (string, error) {
 		return "", fmt.Errorf("chromium: %w", err)
 	}
 	return found, nil
-}
-
-// drawerProgram finds the program that makes pages of PDF files into pictures; "" if there is none.
-func drawerProgram() string {
-	path, err := exec.LookPath("pdftoppm")
-	if err != nil {
-		return ""
-	}
-	return path
 }
 
 // printer finds the browser that decks are printed with; the path of its program may be

@@ -28,6 +28,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/engine/pdf"
+	"catena/engine/worker"
 	"catena/scripts"
 	"catena/storage/badger"
 	"catena/storage/fault"
@@ -48,14 +49,17 @@ func main() {
 	os.Exit(code)
 }
 
-// workerVerb starts a worker: of scripts, or of PDF files if that word follows. It is looked for before anything
+// workerVerb starts a worker: of scripts, of PDF files or of programs of others if that word follows. It is looked for before anything
 // else because a worker has to be ready within milliseconds.
-const workerVerb, ofPDF = "worker", "pdf"
+const workerVerb, ofPDF, ofProgram = "worker", "pdf", "program"
 
 // workerMain is a worker and returns its exit code.
 func workerMain(args []string) int {
 	if slices.Equal(args, []string{ofPDF}) {
 		return pdf.WorkerMain(os.Stdin, os.Stdout)
+	}
+	if len(args) > 0 && args[0] == ofProgram {
+		return worker.ProgramMain(args[1:])
 	}
 	return scripts.WorkerMain(os.Stdin, os.Stdout)
 }

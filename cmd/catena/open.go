@@ -24,6 +24,7 @@ import (
 	"catena/engine/listener"
 	"catena/engine/mail"
 	"catena/engine/pdf"
+	"catena/engine/program"
 	"catena/engine/schedule"
 	"catena/engine/waiting"
 	"catena/engine/worker"
@@ -76,6 +77,7 @@ type app struct {
 	repo      *storage.Repo
 	engine    *engine.Engine
 	pdf       *pdf.Tool
+	programs  *program.Programs
 	chains    *chains.Chains
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
@@ -192,17 +194,18 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	return a, nil
 }
 
-// program is the path of the program that workers are started from.
-var program = worker.Self
+// ownProgram is the path of the program that workers are started from.
+var ownProgram = worker.Self
 
 // start puts the repository and the engine on the opened files.
 func (a *app) start(ctx context.Context, o openOptions) error {
-	self, err := program()
+	self, err := ownProgram()
 	if err != nil {
 		return err
 	}
+	a.programs = program.New([]string{self, workerVerb, ofProgram}, worker.Installed, o.limits.program)
 	types, directories := a.declared.types, a.declared.directories
-	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
+	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
 		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories), waiting.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
@@ -264,7 +267,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if set, err = chains.Builtin(set); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Programs: a.programs, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
 	// In this order, since chains call scripts, and listeners, waiting runs, schedules and hooks call both.
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
@@ -335,6 +338,7 @@ func (a *app) close() error {
 	if a.renderer.Browser != nil {
 		a.renderer.Browser.Close()
 	}
+	a.programs.Close()
 	// Each part may be missing: close also serves a start that failed half way.
 	if a.scripts != nil {
 		errs = append(errs, a.scripts.Close())

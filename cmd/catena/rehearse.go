@@ -27,7 +27,7 @@ import (
 // that are refused, actions that are not offered, workflows that cannot run. Texts kept in the store count unless a server
 // has it open; then the files alone do.
 func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error) {
-	self, err := program()
+	self, err := ownProgram()
 	if err != nil {
 		return err
 	}

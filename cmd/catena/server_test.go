@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 		os.Exit(isolatedMain(os.Stdin, os.Stdout))
 	}
 	if underRace {
-		program = builtBinary
+		ownProgram = builtBinary
 	}
 	code := pgtest.Main(m)
 	if built {

@@ -17,6 +17,7 @@ import (
 	"catena/decks/export"
 	"catena/engine"
 	"catena/engine/pdf"
+	"catena/engine/program"
 	"catena/engine/workflow"
 	"catena/ops/collection"
 	"catena/ops/drive"
@@ -255,6 +256,7 @@ type limits struct {
 	storage    storage.Limits
 	engine     engine.Limits
 	pdf        pdf.Limits
+	program    program.Limits
 	scripts    scripts.Limits
 	collection collection.Limits
 	credential credential.Limits
@@ -271,7 +273,7 @@ type limits struct {
 func (l *limits) all() []*limit.Limit {
 	var all []*limit.Limit
 	for _, of := range []any{
-		&l.rest, &l.storage, &l.engine, &l.pdf, &l.scripts,
+		&l.rest, &l.storage, &l.engine, &l.pdf, &l.program, &l.scripts,
 		&l.collection, &l.credential, &l.drive, &l.export, &l.relation, &l.subscribe, &l.uisession, &l.upload, &l.workflow,
 	} {
 		limit.Fill(of)

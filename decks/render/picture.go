@@ -104,7 +104,7 @@ func repack(ctx context.Context, data []byte, format string) []byte {
 	if err != nil {
 		return nil
 	}
-	small, err := toPNG.Convert(ctx, blob.FromBytes("", "image/"+format, data), map[string]string{"width": maxSide, "height": maxSide})
+	small, err := toPNG.Convert(ctx, convert.Tools{}, blob.FromBytes("", "image/"+format, data), map[string]string{"width": maxSide, "height": maxSide})
 	if err != nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 // Package convert converts files to other types: text, Markdown and HTML to HTML, text or PDF; pictures to smaller
-// ones or PDF. One table lists the conversions. A conversion runs in this process with bounds on what it reads,
-// decodes and writes; who may convert what, and where results are kept, is decided elsewhere.
+// ones or PDF; and with programs of others, where they are installed, office documents, PDF files, audio and video. One
+// table lists the conversions. A conversion in this process has bounds on what it reads, decodes and writes, and
+// engine/program bounds those of others; who may convert what, and where results are kept, is decided elsewhere.
 //
 // A conversion decodes what somebody has uploaded, so its cost is bounded before it begins: by the size of the source, and by the number of conversions at the same time. Its result depends on the source
 // alone; whether it is stored, and where, is decided by the caller.
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"catena/engine/pdf"
+	"catena/engine/program"
 	"catena/storage/blob"
 	"catena/storage/fault"
 )
@@ -26,55 +29,50 @@ const (
 	maxSide  = 10_000 // pixels of a picture's side that may be asked for
 )
 
+// Tools are what conversions need of a server. The zero value has those that this program makes by itself.
+type Tools struct {
+	PDF      *pdf.Tool         // nil: PDF files are read in this process
+	Programs *program.Programs // nil: there are none
+	Blobs    *blob.Store       // where large results wait; nil: in memory
+}
+
 // Converter makes files of one type out of files of others.
 type Converter struct {
-	Name string
-	To   string   // type of the result; "" the source's own
-	From []string // types of sources; "text/*" is a group of them
+	Name    string
+	Aliases []string // other names
+	To      string   // type of the result; "" the source's own
+	Ways    []Way    // the first that takes the source, and whose program is there, is gone
+}
+
+// Way is one of the ways in which a converter works.
+type Way struct {
+	From []string      // types of sources; "text/*" is a group of them
+	By   *program.Kind // program that does it; nil: this one
 
 	// run returns the type it made, since for pictureResize that depends on the source. Conversions
 	// of text look at s.ctx on the way, since nothing else ends one whose caller has gone; those of
 	// pictures do not, and are bounded by the size of the picture alone.
 	run func(s *source) (data []byte, typ string, err error)
+	// file is in place of run where results are too large for memory.
+	file func(s *source) (*blob.Blob, error)
 }
 
 // source is a file being converted.
 type source struct {
-	ctx  context.Context //nolint:containedctx // of the one conversion
-	blob *blob.Blob
+	ctx   context.Context //nolint:containedctx // of the one conversion
+	blob  *blob.Blob
+	tools Tools
 	// From the caller, unchecked: each converter parses those that it knows and ignores the others.
 	params map[string]string
-}
-
-// Types that hold text people can read, office documents that their text can be taken out of, and pictures that can be decoded.
-var (
-	texts    = []string{"text/*", "application/json", "application/xml", "application/yaml", "application/xhtml+xml", "image/svg+xml"}
-	office   = []string{"application/vnd.openxmlformats-officedocument.*", "application/vnd.oasis.opendocument.*"}
-	pictures = []string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"}
-)
-
-// Converters are what there is, in the order in which a type is looked for.
-// Find takes the first that fits, so the general converters (any2…) stand before the special ones,
-// which are there for clients that name one. The names are those of the platform.
-var Converters = []*Converter{
-	{Name: "any2html", To: "text/html", From: texts, run: toHTML},
-	{Name: "any2text", To: "text/plain", From: slices.Concat(texts, office), run: toText},
-	{Name: "any2pdf", To: "application/pdf", From: slices.Concat(texts, pictures), run: toPDF},
-	{Name: "html2text", To: "text/plain", From: []string{"text/html", "application/xhtml+xml"}, run: toText},
-	{Name: "md2html", To: "text/html", From: []string{"text/markdown", "text/plain"}, run: toHTML},
-	{Name: "office2html", To: "text/html", From: texts, run: toHTML},
-	{Name: "office2text", To: "text/plain", From: office, run: toText},
-	{Name: "pictureConvertToPDF", To: "application/pdf", From: pictures, run: toPDF},
-	{Name: "pictureResize", From: pictures, run: resize},
-	{Name: "pictureToJPEG", To: "image/jpeg", From: pictures, run: resize},
-	{Name: "pictureToPNG", To: "image/png", From: pictures, run: resize},
 }
 
 // names are those of the converters.
 func names(yield func(string) bool) {
 	for _, c := range Converters {
-		if !yield(c.Name) {
-			return
+		for _, name := range append(c.Aliases, c.Name) {
+			if !yield(name) {
+				return
+			}
 		}
 	}
 }
@@ -82,7 +80,7 @@ func names(yield func(string) bool) {
 // Named returns the converter of a name.
 func Named(name string) (*Converter, error) {
 	for _, c := range Converters {
-		if c.Name == name {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
 			return c, nil
 		}
 	}
@@ -102,10 +100,42 @@ func Find(from, to string) *Converter {
 
 // Takes reports whether sources may be of a type.
 func (c *Converter) Takes(typ string) bool {
-	return slices.ContainsFunc(c.From, func(from string) bool {
+	return slices.ContainsFunc(c.Ways, func(w Way) bool { return w.takes(typ) })
+}
+
+func (w Way) takes(typ string) bool {
+	return slices.ContainsFunc(w.From, func(from string) bool {
 		group, wide := strings.CutSuffix(from, "*")
 		return from == typ || wide && strings.HasPrefix(typ, group)
 	})
+}
+
+// Missing returns why files of a type cannot be converted although the converter takes them: the program for it is not
+// there. Nil if they can.
+func (c *Converter) Missing(t Tools, typ string) error {
+	_, err := c.way(t, typ)
+	return err
+}
+
+// way chooses how files of a type are converted: without a program that is missing if that is possible.
+func (c *Converter) way(t Tools, typ string) (w Way, err error) {
+	err = fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, typ).WithCode(fault.CodeConverterUnsupported)
+	for _, w := range c.Ways {
+		switch {
+		case !w.takes(typ):
+		case w.By == nil:
+			return w, nil
+		default:
+			missing := t.Programs.Missing(w.By)
+			if missing == nil {
+				return w, nil
+			}
+			if fault.Is(err, fault.Invalid) {
+				err = fault.Wrap(missing, "converter %s", c.Name)
+			}
+		}
+	}
+	return w, err
 }
 
 // busy lets a few conversions run at once; those of pictures, which take much memory, one after the other.
@@ -117,22 +147,16 @@ var (
 )
 
 // Convert makes the result, called as the source with another extension.
-func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string]string) (out *blob.Blob, err error) {
-	if !c.Takes(b.Type) {
-		return nil, fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(fault.CodeConverterUnsupported)
+func (c *Converter) Convert(ctx context.Context, t Tools, b *blob.Blob, params map[string]string) (out *blob.Blob, err error) {
+	w, err := c.way(t, b.Type)
+	if err != nil {
+		return nil, err
 	}
-	slots := busy
-	if slices.Contains(pictures, b.Type) {
-		slots = drawing
+	leave, err := enter(ctx, w, b)
+	if err != nil {
+		return nil, err
 	}
-	// A call that ends while it waits for a slot gives up its place, so the queue never outlives
-	// the requests in it.
-	select {
-	case slots <- struct{}{}:
-		defer func() { <-slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	defer leave()
 	// The decoders of pictures, fonts and PDF read bytes that a stranger chose. A panic in one of
 	// them is a fault of this file, not of the server.
 	defer func() {
@@ -140,14 +164,20 @@ func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string
 			out, err = nil, fault.Invalid.Errorf("file %s: cannot be converted by %s: %v", b.Name, c.Name, p)
 		}
 	}()
-	s := &source{ctx: ctx, blob: b, params: params}
+	s := &source{ctx: ctx, blob: b, tools: t, params: params}
 	// A converter with a type of its own ignores a "type" that the caller asks for; otherwise
 	// pictureToPNG could be made to return a JPEG.
 	if c.To != "" {
 		s.params = withType(params, c.To)
 	}
-	data, typ, err := c.run(s)
-	if err != nil {
+	if w.file != nil {
+		return w.file(s)
+	}
+	data, typ, err := w.run(s)
+	switch {
+	case err != nil && w.By != nil:
+		return nil, err // it names the file
+	case err != nil:
 		return nil, fault.Wrap(err, "file %s", b.Name)
 	}
 	made := blob.FromBytes(renamed(b.Name, typ), typ, data)
@@ -155,6 +185,25 @@ func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string
 		made = made.WithEncoding("UTF-8")
 	}
 	return made, nil
+}
+
+// enter waits for a place among the conversions in this process. Those of programs have places of their own.
+func enter(ctx context.Context, w Way, b *blob.Blob) (leave func(), err error) {
+	slots := busy
+	switch {
+	case w.By != nil:
+		return func() {}, nil
+	case slices.Contains(pictures, b.Type):
+		slots = drawing
+	}
+	// A call that ends while it waits for a slot gives up its place, so the queue never outlives
+	// the requests in it.
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func withType(params map[string]string, typ string) map[string]string {
@@ -167,9 +216,35 @@ func withType(params map[string]string, typ string) map[string]string {
 	return out
 }
 
-// extensions of the types that results have.
+// extensions of the types that results and sources have.
 var extensions = map[string]string{
-	"application/pdf": ".pdf", "image/jpeg": ".jpg", "image/png": ".png", "text/html": ".html", "text/plain": ".txt",
+	"application/msword":                  ".doc",
+	"application/pdf":                     ".pdf",
+	"application/rtf":                     ".rtf",
+	"application/vnd.ms-excel":            ".xls",
+	"application/vnd.ms-powerpoint":       ".ppt",
+	odf + "graphics":                      ".odg",
+	odf + "presentation":                  ".odp",
+	odf + "presentation-template":         ".otp",
+	odf + "spreadsheet":                   ".ods",
+	odf + "spreadsheet-template":          ".ots",
+	odf + "text":                          ".odt",
+	odf + "text-template":                 ".ott",
+	ooxml + "presentationml.presentation": ".pptx",
+	ooxml + "presentationml.slideshow":    ".ppsx",
+	ooxml + "presentationml.template":     ".potx",
+	ooxml + "spreadsheetml.sheet":         ".xlsx",
+	ooxml + "spreadsheetml.template":      ".xltx",
+	ooxml + "wordprocessingml.document":   ".docx",
+	ooxml + "wordprocessingml.template":   ".dotx",
+	"application/vnd.sun.xml.calc":        ".sxc",
+	"application/vnd.sun.xml.draw":        ".sxd",
+	"application/vnd.sun.xml.impress":     ".sxi",
+	"application/vnd.sun.xml.writer":      ".sxw",
+	"audio/mpeg":                          ".mp3", "audio/ogg": ".ogg",
+	"image/jpeg": ".jpg", "image/png": ".png",
+	"text/html": ".html", "text/plain": ".txt", "text/rtf": ".rtf",
+	"video/mp4": ".mp4", "video/ogg": ".ogv", "video/webm": ".webm",
 }
 
 // renamed gives a name the extension of a type.

@@ -32,7 +32,7 @@ func convert(t testing.TB, name, file, typ, content string, params map[string]st
 	if err != nil {
 		return nil, "", err
 	}
-	b, err := c.Convert(t.Context(), blob.FromBytes(file, typ, []byte(content)), params)
+	b, err := c.Convert(t.Context(), Tools{}, blob.FromBytes(file, typ, []byte(content)), params)
 	if err != nil {
 		return nil, "", err
 	}
@@ -241,7 +241,7 @@ func TestPicturesOneByOne(t *testing.T) {
 	defer func() { <-drawing }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Convert(ctx, blob.FromBytes("a", "image/png", nil), nil); !errors.Is(err, context.Canceled) {
+	if _, err := c.Convert(ctx, Tools{}, blob.FromBytes("a", "image/png", nil), nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, _, err := convert(t, "any2text", "a.txt", "text/plain", "text goes on", nil); err != nil {
@@ -286,7 +286,7 @@ func TestOfficeText(t *testing.T) {
 	if by == nil {
 		t.Fatal("no converter")
 	}
-	made, err := by.Convert(t.Context(), blob.FromBytes("a.odt", typ, b.Bytes()), nil)
+	made, err := by.Convert(t.Context(), Tools{}, blob.FromBytes("a.odt", typ, b.Bytes()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestOfficeText(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "Dear Ada,") || !strings.Contains(string(text), "yours") || made.Name != "a.txt" {
 		t.Errorf("got %q as %s, %v", text, made.Name, err)
 	}
-	if _, err := by.Convert(t.Context(), blob.FromBytes("a.odt", typ, []byte("none")), nil); !fault.Is(err, fault.Invalid) {
+	if _, err := by.Convert(t.Context(), Tools{}, blob.FromBytes("a.odt", typ, []byte("none")), nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no document: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	_ "golang.org/x/image/bmp" // a decoder
 	"golang.org/x/image/draw"
+	_ "golang.org/x/image/tiff" // a decoder
 	_ "golang.org/x/image/webp" // a decoder
 
 	"catena/storage/fault"

@@ -196,7 +196,7 @@ func (w *writer) withRenditions(dst []byte, d *storage.Doc, _ int) ([]byte, erro
 	case d.IsFolder():
 		names = append(names, "xmlExport", "zipTreeExport")
 	default:
-		if b != nil && (b.Type == "application/pdf" || convert.Find(b.Type, "application/pdf") != nil) {
+		if b != nil && (b.Type == convert.PDF || w.converts(b.Type, convert.PDF)) {
 			names = append(names, "pdf")
 		}
 		names = append(names, "xmlExport", "zipExport")
@@ -216,6 +216,12 @@ func (w *writer) withRenditions(dst []byte, d *storage.Doc, _ int) ([]byte, erro
 		dst = append(schema.AppendString(append(dst, `,"url":`...), w.address("", d)+"/@rendition/"+name), '}')
 	}
 	return append(dst, ']'), nil
+}
+
+// converts reports whether this server converts files of one type to another.
+func (w *writer) converts(from, to string) bool {
+	by := convert.Find(from, to)
+	return by != nil && by.Missing(convert.Tools{Programs: w.c.Programs()}, from) == nil
 }
 
 func (w *writer) withSubscriptions(dst []byte, d *storage.Doc, _ int) ([]byte, error) {

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -34,6 +36,13 @@ func TestMain(m *testing.M) {
 			os.Exit(confined())
 		case "parent":
 			os.Exit(parent())
+		case "program":
+			os.Exit(ProgramMain(os.Args[2:]))
+		case "bound":
+			exceed()
+		case "sockets":
+			sockets()
+			os.Exit(0)
 		case "child":
 			_, _ = os.Stdout.WriteString("child")
 			_, _ = os.Stdin.Read(make([]byte, 1))
@@ -41,6 +50,24 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// exceed uses more memory until that ends it.
+func exceed() {
+	var all [][]byte
+	for {
+		all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+	}
+}
+
+// sockets tries which sockets it gets.
+func sockets() {
+	can := func(domain int) bool {
+		fd, err := unix.Socket(domain, unix.SOCK_STREAM, 0)
+		_ = unix.Close(fd)
+		return err == nil
+	}
+	fmt.Println("inet", can(unix.AF_INET), "inet6", can(unix.AF_INET6), "unix", can(unix.AF_UNIX))
 }
 
 // parent starts a worker when it is told to, and passes on what that says.

@@ -189,6 +189,7 @@ const (
 	CPU          // it used more time of a processor than LimitCPU says
 	Memory       // it used more memory than Confine says
 	Stack        // its calls were nested too deep
+	Size         // it wrote a larger file than it may
 )
 
 // Death waits for the end of a process that no longer answers, and says why it ended, with the first line of

@@ -73,6 +73,11 @@ func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
 	return nil, fault.Invalid.Errorf("conversion: Converter from %q to %q is not available", b.Type, typ).WithCode(fault.CodeConverterUnsupported)
 }
 
+// tools are what conversions in a call use.
+func tools(c *engine.Ctx) convert.Tools {
+	return convert.Tools{PDF: c.PDF(), Programs: c.Programs(), Blobs: c.Tx.Repo().Blobs()}
+}
+
 // mainBlob returns the main file of a document, which must have one. The kind is NotFound, so that
 // renditions can take a document without a file for one without the rendition.
 func mainBlob(d *storage.Doc) (*storage.Blob, error) {

@@ -27,7 +27,7 @@ func (p convertParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, erro
 	if p.Converter == "" && by.To == b.Type {
 		return b, nil
 	}
-	return by.Convert(c, b, nil)
+	return by.Convert(c, tools(c), b, nil)
 }
 
 func (p convertParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

@@ -27,7 +27,7 @@ func (p convertBlobParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, 
 	if by == nil || b.Type == p.Type {
 		return b, nil
 	}
-	return by.Convert(c, b, nil)
+	return by.Convert(c, tools(c), b, nil)
 }
 
 func (p convertBlobParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

@@ -14,23 +14,30 @@ import (
 // Jobs are the handlers of conversions in the background. The work is done as the system, because the
 // request has ended and the rights of its caller were checked when the file was read. Who may see the
 // result is checked again when it is fetched (resultParams.run).
-func Jobs(repo *storage.Repo) outbox.Handlers {
-	of := func(do func(context.Context, *storage.Repo, string) error) outbox.Handler {
+func Jobs(repo *storage.Repo, t convert.Tools) outbox.Handlers {
+	t.Blobs = repo.Blobs()
+	of := func(do func(ctx context.Context, in background, id string) error) outbox.Handler {
 		return outbox.Handler{Do: func(ctx context.Context, j outbox.Job) error {
 			var id string
 			if err := json.Unmarshal(j.Data, &id); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
 			}
-			return do(ctx, repo, id)
+			return do(ctx, background{repo, t}, id)
 		}}
 	}
 	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end)}
 }
 
+// background is what a conversion in the background works with.
+type background struct {
+	repo  *storage.Repo
+	tools convert.Tools
+}
+
 // change rewrites the record of a conversion, unless it is gone. A record that is gone is no error: it
 // was forgotten after a day, and a job that comes late has nothing left to do.
-func change(ctx context.Context, repo *storage.Repo, id string, fn func(tx *storage.Tx, r *row) error) error {
-	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+func (in background) change(ctx context.Context, id string, fn func(tx *storage.Tx, r *row) error) error {
+	return in.repo.Update(ctx, in.repo.System(), func(tx *storage.Tx) error {
 		r := &row{}
 		found, err := tx.Table(table).Get(id, r)
 		if err != nil || !found {
@@ -44,9 +51,9 @@ func change(ctx context.Context, repo *storage.Repo, id string, fn func(tx *stor
 }
 
 // carryOut converts what a record says. What cannot be converted is not tried again.
-func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
+func carryOut(ctx context.Context, in background, id string) error {
 	var todo *row
-	err := change(ctx, repo, id, func(_ *storage.Tx, r *row) error {
+	err := in.change(ctx, id, func(_ *storage.Tx, r *row) error {
 		r.Status = running
 		todo = r
 		return nil
@@ -57,14 +64,14 @@ func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
 	// The conversion runs between two transactions, not in one. It can take minutes, and a
 	// transaction held open for so long would conflict with every other that touches the same rows
 	// and be run again, conversion included.
-	made, failed := converted(ctx, repo, todo)
+	made, failed := in.converted(ctx, todo)
 	// Returning the error has the outbox try again: the program for it may be missing for now, or
 	// the server may be stopping. Every other failure would be the same the next time, so it
 	// becomes the result.
 	if failed != nil && (fault.Is(failed, fault.Unavailable) || ctx.Err() != nil) {
 		return failed
 	}
-	return change(ctx, repo, id, func(tx *storage.Tx, r *row) error {
+	return in.change(ctx, id, func(tx *storage.Tx, r *row) error {
 		r.Status = completed
 		if failed != nil {
 			r.Failure = failed.Error()
@@ -77,18 +84,18 @@ func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
 	})
 }
 
-func converted(ctx context.Context, repo *storage.Repo, r *row) (*storage.Blob, error) {
+func (in background) converted(ctx context.Context, r *row) (*storage.Blob, error) {
 	by, err := convert.Named(r.Converter)
 	if err != nil {
 		return nil, err
 	}
-	return by.Convert(ctx, repo.Blobs().Load(r.Source), nil)
+	return by.Convert(ctx, in.tools, in.repo.Blobs().Load(r.Source), nil)
 }
 
 // end forgets a conversion. Source and result are released by digest. Content that a document or another
 // holder refers to stays; the rest goes with the next sweep.
-func end(ctx context.Context, repo *storage.Repo, id string) error {
-	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+func end(ctx context.Context, in background, id string) error {
+	return in.repo.Update(ctx, in.repo.System(), func(tx *storage.Tx) error {
 		r := &row{}
 		found, err := tx.Table(table).Get(id, r)
 		if err != nil || !found {

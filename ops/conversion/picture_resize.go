@@ -68,5 +68,5 @@ func resized(c *engine.Ctx, b *storage.Blob, width, height int) (*storage.Blob, 
 			params[name] = strconv.Itoa(n)
 		}
 	}
-	return by.Convert(c, b, params)
+	return by.Convert(c, tools(c), b, params)
 }

@@ -39,5 +39,5 @@ func (previewParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error)
 	if by == nil {
 		return nil, fault.NotFound.Errorf("file %s: has no preview", b.Name)
 	}
-	return by.Convert(c, b, nil)
+	return by.Convert(c, tools(c), b, nil)
 }

@@ -42,5 +42,5 @@ func (p runConverterParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, 
 			params[name] = fmt.Sprint(v)
 		}
 	}
-	return by.Convert(c, b, params)
+	return by.Convert(c, tools(c), b, params)
 }

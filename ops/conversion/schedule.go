@@ -64,6 +64,10 @@ func (p scheduleParams) begin(c *engine.Ctx, b *storage.Blob, doc string) (map[s
 	if err != nil {
 		return nil, err
 	}
+	// A program that is missing now will hardly be there in a moment: better to say so at once.
+	if err := by.Missing(tools(c), b.Type); err != nil {
+		return nil, err
+	}
 	id := c.NewID()
 	// The file may be an upload, or the document may get another one before the job runs: the hold
 	// keeps the content that was asked about.

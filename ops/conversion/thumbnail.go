@@ -47,7 +47,7 @@ func smallPicture(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 		return nil, err
 	}
 	by, err := convert.Named(thumbnailer)
-	if err != nil || !by.Takes(b.Type) {
+	if err != nil || by.Missing(tools(c), b.Type) != nil {
 		return nil, err
 	}
 	small, err := resized(c, b, thumbnailSide, thumbnailSide)

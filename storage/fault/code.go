@@ -22,6 +22,7 @@ const (
 	CodeComputationBusy
 	CodeConflictingFields
 	CodeContentDamaged
+	CodeConversion
 	CodeConverterUnknown
 	CodeConverterUnsupported
 	CodeCrossOrigin
@@ -74,6 +75,7 @@ const (
 	CodePlanRequired
 	CodePreconditionFailed
 	CodeQueryTooCostly
+	CodeProgramUnavailable
 	CodeRateLimited
 	CodeReadOnlyField
 	CodeRenderCrashed
@@ -145,6 +147,7 @@ var codes = [codeEnd]struct {
 	CodeComputationBusy:         {"computation_busy", []Kind{Unavailable}, "Too many long templates and expressions are being evaluated, by all users or by one user.", "Try again later."},
 	CodeConflictingFields:       {"conflicting_fields", []Kind{Invalid}, "Two fields conflict.", "Send only one of them."},
 	CodeContentDamaged:          {"content_damaged", []Kind{Internal}, "The stored content of a file is damaged or missing; the message names the document and the property.", "Upload the file again, or have an administrator restore it from a backup; undamaged parts can be read with range requests."},
+	CodeConversion:              {"conversion", []Kind{Invalid, Limit}, "A program cannot convert the file, or needs more time or memory than a limit allows.", "Check that the file is complete and opens elsewhere; the message says what the program reports."},
 	CodeConverterUnknown:        {"converter_unknown", []Kind{Invalid}, "The converter does not exist, or the request does not name a target.", "Name an existing converter, type or format."},
 	CodeConverterUnsupported:    {"converter_unsupported", []Kind{Invalid}, "There is no converter from this file type to the requested type.", "Convert to another type first, or name another converter."},
 	CodeCrossOrigin:             {"cross_origin", []Kind{Denied}, "The request comes from a page of another website.", "Ask an administrator to allow the origin in the server's configuration."},
@@ -196,6 +199,7 @@ var codes = [codeEnd]struct {
 	CodePixels:                  {"pixels", []Kind{Limit}, "A picture has too many pixels to decode.", "Make it smaller."},
 	CodePlanRequired:            {"plan_required", []Kind{Denied}, "The account's plan does not include this.", "Use another visibility, or ask the owner to change the plan."},
 	CodePreconditionFailed:      {"precondition_failed", []Kind{Conflict}, "The resource has changed since it was read.", "Read it again, and repeat the change with its new entity tag."},
+	CodeProgramUnavailable:      {"program_unavailable", []Kind{Unavailable}, "A program that the conversion needs is not installed, does not start, or cannot be confined on this system.", "Ask an administrator to install the program named in the message; catena doctor lists all of them."},
 	CodeQueryTooCostly:          {"query_too_costly", []Kind{Limit}, "A query reads or sorts more than one call may.", "Narrow it, or request pages in the order of an index; the message names one."},
 	CodeRateLimited:             {"rate_limited", []Kind{Limit}, "Too many requests in a minute.", "Wait as long as the Retry-After header says."},
 	CodeReadOnlyField:           {"read_only_field", []Kind{Invalid}, "A field cannot be written.", "Do not send it."},
