@@ -37,9 +37,10 @@ type machine struct {
 	frames  []Frame
 	calls   int
 	logged  int
-	line    int    // of the script, when it last called out
-	missed  string // the last name asked for that there is not
-	fatal   error  // a breach or a cancelled call: the script may not go on
+	line    int               // of the script, when it last called out
+	missed  string            // the last name asked for that there is not
+	escaped map[string]string // as in program, of regular expressions that were made of texts
+	fatal   error             // a breach or a cancelled call: the script may not go on
 }
 
 // newMachine makes the runtime and binds it: one dynamic object, the prototype of the global one, answers for
@@ -68,6 +69,9 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	}()
 	w := watch(ctx, m)
 	defer w.stop()
+	if p.regexps || len(p.escaped) > 0 {
+		m.replaceRegExp()
+	}
 	v, err := m.vm.RunProgram(p.code)
 	if err == nil && p.hasRun {
 		v, err = m.callRun(v)

@@ -19,13 +19,15 @@ import (
 
 // program is a compiled script. It is never changed and may run in many machines at once.
 type program struct {
-	file   string
-	code   *goja.Program
-	hasRun bool                // declares run(input, params)
-	awaits bool                // gives a promise, of run when that is declared
-	unused map[position]string // calls whose value nobody uses, by the name that is called; see unused.go
-	texts  [][]any             // lists of texts written in the source; see ahead.go
-	size   int
+	file    string
+	code    *goja.Program
+	hasRun  bool                // declares run(input, params)
+	awaits  bool                // gives a promise, of run when that is declared
+	unused  map[position]string // calls whose value nobody uses, by the name that is called; see unused.go
+	texts   [][]any             // lists of texts written in the source; see ahead.go
+	escaped map[string]string   // sources of the regular expressions whose property escapes were replaced; see regexp.go
+	regexps bool                // may make regular expressions of texts
+	size    int
 }
 
 // runName reads the binding called run, whichever way it was declared.
@@ -59,11 +61,18 @@ func compile(file, source string, strict bool) (*program, error) {
 		return nil, located(err, file, lineOf(err), 0)
 	}
 	hasRun := declaresRun(tree.Program)
+	escaped, err := replaceProperties(tree.Program)
+	if err != nil {
+		return nil, located(err, file, lineOf(err), columnOf(err))
+	}
 	code, err := goja.CompileAST(tree.program(), strict)
 	if err != nil {
 		return nil, syntaxFault(err, file)
 	}
-	return &program{file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), size: len(source)}, nil
+	return &program{
+		file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), escaped: escaped,
+		regexps: makesRegexps(source), size: len(source),
+	}, nil
 }
 
 // maxPower is the largest literal exponent of a power, or distance of a shift, of integers

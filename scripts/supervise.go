@@ -71,6 +71,14 @@ func lineOf(err error) int {
 	return 0
 }
 
+func columnOf(err error) int {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Column
+	}
+	return 0
+}
+
 // run is the whole conversation. clean: the worker may serve again. Any error of the conversation itself ends
 // the process: what the worker believes is no longer known.
 func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (out any, clean bool, err error) {

@@ -112,7 +112,8 @@ var imports = map[string][]string{
 	"decks/team":                     {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field", "decks/listing"},
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages in the same way
 	"chains":                         {"engine", "engine/find", "engine/library", "engine/patch", "storage/schema"},
-	"scripts":                        {"engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
+	"scripts/charclass":              {},
+	"scripts":                        {"scripts/charclass", "engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
 	"rest":                           {"engine", "storage/jsontext", "engine/entity", "engine/lines", "rest/web", "storage/credential", "storage/signin"},
 	"rest/automation":                {"engine", "engine/hook", "rest"},
 	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},
