@@ -59,6 +59,7 @@ var Uploads = upload.Files
 // Config is what operations know of the server. The zero value is a server without configuration.
 type Config struct {
 	Outside      blob.Outside
+	Spreadsheets []string // command line of workers that read spreadsheets; nil: they are read in this process
 	Drive        drive.Config
 	Notification notification.Config
 	Models       *models.Models        // of workflows; nil: the built-in ones
@@ -79,7 +80,7 @@ func All(c Config) [][]engine.Op {
 		context.Ops,
 		control.Ops,
 		conversion.Ops,
-		data.Ops,
+		data.Ops(c.Spreadsheets),
 		directory.Ops,
 		document.Ops,
 		drive.Ops(c.Drive),

@@ -132,7 +132,7 @@ func printable(v any) any {
 var helperNames = []string{
 	"calendar", "concatenateIntoList", "concatenateValuesAsNewList", "date", "documentExists", "escapeHtml",
 	"getEmail", "getEmails", "getEmailsFromGroup", "getNextId", "getPrincipal", "getPrincipalEmails", "getPrincipalsFromGroup",
-	"getVocabularyLabel", "htmlEscape", "nxqlEscape",
+	"getVocabularyLabel", "htmlEscape", "jsonPath", "nxqlEscape",
 }
 
 func (m *machine) helpers() goja.Value {

@@ -62,7 +62,7 @@ var imports = map[string][]string{
 	"storage/vault":                  {"storage", "storage/internal/..."},
 	"storage/keyring":                {"storage", "storage/internal/..."},
 	"storage/webhook":                {"storage", "storage/keyring", "storage/outbox", "storage/internal/..."},
-	"engine/expr":                    {},
+	"engine/expr":                    {"engine/jsonpath"},
 	"engine":                         {"storage", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/history", "storage/outbox", "engine/pdf", "engine/program", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
 	"engine/entity":                  {"engine", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
@@ -76,7 +76,9 @@ var imports = map[string][]string{
 	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
 	"engine/markdown":                {},
 	"engine/openapi":                 {},
+	"engine/jsonpath":                {},
 	"engine/sheet":                   {},
+	"engine/spreadsheet":             {"engine/worker"},
 	"engine/slots":                   {},
 	"engine/template":                {"engine/expr", "storage/declare"},
 	"engine/egress":                  {"storage/trace"},
@@ -92,7 +94,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html"},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},

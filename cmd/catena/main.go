@@ -28,6 +28,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/engine/pdf"
+	"catena/engine/spreadsheet"
 	"catena/engine/worker"
 	"catena/scripts"
 	"catena/storage/badger"
@@ -49,9 +50,9 @@ func main() {
 	os.Exit(code)
 }
 
-// workerVerb starts a worker: of scripts, of PDF files or of programs of others if that word follows. It is looked for before anything
-// else because a worker has to be ready within milliseconds.
-const workerVerb, ofPDF, ofProgram = "worker", "pdf", "program"
+// workerVerb starts a worker: of scripts, or of PDF files, spreadsheets or programs of others if that word follows. It is looked
+// for before anything else because a worker has to be ready within milliseconds.
+const workerVerb, ofPDF, ofProgram, ofSheets = "worker", "pdf", "program", "spreadsheet"
 
 // workerMain is a worker and returns its exit code.
 func workerMain(args []string) int {
@@ -60,6 +61,9 @@ func workerMain(args []string) int {
 	}
 	if len(args) > 0 && args[0] == ofProgram {
 		return worker.ProgramMain(args[1:])
+	}
+	if len(args) == 2 && args[0] == ofSheets {
+		return spreadsheet.WorkerMain(os.Stdin, os.Stdout, os.Stderr, args[1])
 	}
 	return scripts.WorkerMain(os.Stdin, os.Stdout)
 }

@@ -260,7 +260,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.waiting.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops(), a.hooks.Ops(), a.waiting.Ops())...)
+	set, err := engine.NewSet(append(a.operations(self, o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops(), a.hooks.Ops(), a.waiting.Ops())...)
 	if err != nil {
 		return err
 	}
@@ -280,13 +280,14 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 
 // operations are those of the program, as they are configured: the families of ops, and decks. What is
 // deployed at run time (chains, scripts) joins the set later.
-func (a *app) operations(driveTests bool) [][]engine.Op {
+func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	return append(ops.All(ops.Config{
 		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
 		Models:       a.declared.workflows,
 		Notification: notification.Config{Templates: a.mail.Templates, Base: a.mail.Base},
 		Outside:      a.outside,
 		Providers:    a.declared.providers,
+		Spreadsheets: []string{self, workerVerb, ofSheets},
 		Service:      service.Config{Actions: a.declared.actions, Level: a.level},
 		Templates:    a.declared.templates,
 	}), decks.Ops)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/engine/jsonpath"
 	"catena/storage/fault"
 )
 
@@ -22,6 +23,7 @@ func Fn() map[string]any {
 		"nxqlEscape":                 text("nxqlEscape", queryEscape),
 		"concatenateIntoList":        concatenateIntoList,
 		"concatenateValuesAsNewList": concatenateIntoList,
+		"jsonPath":                   jsonPath,
 	}
 }
 
@@ -64,6 +66,23 @@ func date(args ...any) (any, error) {
 		}
 	}
 	return nil, fault.Invalid.Errorf("Fn.date: %s is not a date", Text(args[0]))
+}
+
+// jsonPath returns the list of all parts of a value that a query selects. Handles are no parts: what is selected from is what
+// Data.Read and Http.Request return.
+func jsonPath(args ...any) (any, error) {
+	if len(args) != 2 {
+		return nil, fault.Invalid.Errorf("Fn.jsonPath: requires a value and a query")
+	}
+	q, err := jsonpath.Parse(Text(args[1]))
+	if err != nil {
+		return nil, fault.Wrap(err, "Fn.jsonPath")
+	}
+	out, err := q.Select(args[0], func() error { return nil })
+	if err != nil {
+		return nil, fault.Wrap(err, "Fn.jsonPath")
+	}
+	return append([]any{}, out...), nil
 }
 
 // concatenateIntoList appends the values, or the values of lists, to its first argument.

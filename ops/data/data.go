@@ -2,14 +2,21 @@
 // of documents are loaded by bulk loads, which need no memory for the whole of a file.
 package data
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/engine/spreadsheet"
+)
 
-// Ops are the operations.
-var Ops = []engine.Op{
-	fromText,
-	hash,
-	read,
-	write,
+// Ops returns the operations. Workers that read spreadsheets are started by a command line; without one they are read in
+// this process.
+func Ops(worker []string) []engine.Op {
+	return []engine.Op{
+		fromText,
+		hash,
+		reader{spreadsheet.NewReader(worker)}.op(),
+		selects,
+		write,
+	}
 }
 
 const (

@@ -7,43 +7,57 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"path"
 	"strings"
 	"unicode/utf8"
 
 	"catena/engine"
+	"catena/engine/expr"
 	"catena/engine/lines"
+	"catena/engine/spreadsheet"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
-var read = engine.Op{
-	Name: "Data.Read", Label: "Read data", Category: "Data", Effect: engine.Reads, Callers: engine.Anyone,
-	Doc: "Reads a file or a text of CSV, JSON or JSON Lines and returns the value: of CSV a list of maps by the names of the columns, " +
-		"whose members are texts, or with header: false a list of lists. At most 20 MB and 100,000 rows.",
-	Run: engine.Overload(
-		engine.On(func(p readParams, c *engine.Ctx, text string) (any, error) {
-			if p.Format == "auto" {
-				p.Format = guess(text)
-			}
-			return p.read(c, []byte(text))
-		}),
-		engine.On(func(p readParams, c *engine.Ctx, b *storage.Blob) (any, error) {
-			text, err := b.Bytes(maxFile)
-			if err != nil {
-				return nil, err
-			}
-			if p.Format == "auto" {
-				p.Format = formatOf(b, string(text))
-			}
-			return p.read(c, text)
-		}),
-	),
+// reader reads formats; spreadsheets are read by a worker.
+type reader struct{ books *spreadsheet.Reader }
+
+func (r reader) op() engine.Op {
+	return engine.Op{
+		Name: "Data.Read", Label: "Read data", Category: "Data", Effect: engine.Reads, Callers: engine.Anyone,
+		Doc: "Reads a file or a text of CSV, JSON, JSON Lines or XML, or a spreadsheet (xlsx), and returns the value: of CSV and spreadsheets a list of maps " +
+			"by the names of the columns, or with header: false a list of lists; of XML a map of elements. Cells of CSV are texts, those of spreadsheets " +
+			"texts, numbers, booleans, or dates as text. At most 20 MB and 100,000 rows.",
+		Run: engine.Overload(
+			engine.On(func(p readParams, c *engine.Ctx, text string) (any, error) {
+				if p.Format == "auto" {
+					p.Format = guess(text)
+				}
+				return p.read(c, []byte(text))
+			}),
+			engine.On(func(p readParams, c *engine.Ctx, b *storage.Blob) (any, error) {
+				if p.Format == "xlsx" || p.Format == "auto" && formatOf(b, "") == "xlsx" {
+					return p.readBook(c, r.books, b)
+				}
+				text, err := b.Bytes(maxFile)
+				if err != nil {
+					return nil, err
+				}
+				if p.Format == "auto" {
+					p.Format = formatOf(b, string(text))
+				}
+				return p.read(c, text)
+			}),
+		),
+	}
 }
 
 type readParams struct {
-	Format    string `json:"format" default:"auto" enum:"auto,csv,json,jsonl" doc:"The format; auto goes by the type and name of the file, else by how the text begins."`
-	Separator string `json:"separator" default:"," doc:"What separates the cells of CSV, such as ; or \\t."`
-	Header    bool   `json:"header" default:"true" doc:"Whether the first row of CSV names the columns."`
+	Format    string   `json:"format" default:"auto" enum:"auto,csv,json,jsonl,xml,xlsx" doc:"The format; auto goes by the type and name of the file, else by how the text begins."`
+	Separator string   `json:"separator" default:"," doc:"What separates the cells of CSV, such as ; or \\t."`
+	Header    bool     `json:"header" default:"true" doc:"Whether the first row of CSV or of a sheet names the columns."`
+	Sheet     string   `json:"sheet,omitzero" doc:"Name of the sheet of a spreadsheet; by default the first one."`
+	Lists     []string `json:"lists,omitzero" doc:"Names of XML elements that become lists even where there is only one."`
 }
 
 // The type of the file is more reliable than its name, and both more than its content: a CSV file
@@ -53,8 +67,20 @@ func formatOf(b *storage.Blob, text string) string {
 	if f := lines.Types[typ]; f != "" {
 		return string(f)
 	}
+	switch {
+	case typ == spreadsheet.Type:
+		return "xlsx"
+	case typ == "text/xml", typ == "application/xml", strings.HasSuffix(typ, "+xml"):
+		return "xml"
+	}
 	if f := lines.Named(b.Name); f != "" {
 		return string(f)
+	}
+	switch strings.ToLower(path.Ext(b.Name)) {
+	case ".xlsx":
+		return "xlsx"
+	case ".xml":
+		return "xml"
 	}
 	return guess(text)
 }
@@ -68,6 +94,8 @@ func guess(text string) string {
 		return "jsonl"
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
 		return "json"
+	case strings.HasPrefix(text, "<"):
+		return "xml"
 	}
 	return "csv"
 }
@@ -86,6 +114,10 @@ func (p readParams) read(c *engine.Ctx, text []byte) (any, error) {
 		return v, nil
 	case "jsonl":
 		return readLines(c, text)
+	case "xml":
+		return readXML(c, text, p.Lists)
+	case "xlsx":
+		return nil, fault.Invalid.Errorf("format: a spreadsheet is read from a file, not from a text").In("format")
 	}
 	return p.readCSV(c, text)
 }
@@ -135,39 +167,81 @@ func (p readParams) readCSV(c *engine.Ctx, text []byte) (any, error) {
 	if in.Comma, err = comma(p.Separator); err != nil {
 		return nil, err
 	}
-	var columns []string
-	out := []any{}
+	t := table{header: p.Header, out: []any{}}
 	for {
 		if err := c.Check(); err != nil {
 			return nil, err
 		}
 		row, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return out, nil
+			return t.out, nil
 		}
 		if err != nil {
 			return nil, fault.Invalid.Errorf("CSV: %w", err)
 		}
 		line, _ := in.FieldPos(0)
-		switch {
-		case !p.Header:
-			out = append(out, engine.List(row))
-		case columns == nil:
-			if columns, err = lines.Columns(row); err != nil {
-				return nil, fault.Wrap(err, "CSV")
-			}
-			continue
-		case len(row) > len(columns):
-			return nil, fault.Invalid.Errorf("CSV: line %d: %d cells, but %d columns", line, len(row), len(columns))
-		default:
-			m := make(map[string]any, len(columns))
-			for i, cell := range row {
-				m[columns[i]] = cell
-			}
-			out = append(out, m)
-		}
-		if len(out) > maxRows {
-			return nil, fault.Limit.Errorf("more than %d rows", maxRows)
+		if err := t.add(engine.List(row), line); err != nil {
+			return nil, fault.Wrap(err, "CSV")
 		}
 	}
+}
+
+// readBook reads a sheet.
+func (p readParams) readBook(c *engine.Ctx, books *spreadsheet.Reader, b *storage.Blob) (any, error) {
+	if b.Size > maxFile {
+		return nil, fault.Limit.Errorf("more than %d bytes", maxFile)
+	}
+	f, err := b.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	t := table{header: p.Header, out: []any{}}
+	n := 0
+	err = books.Read(c, f, p.Sheet, func(row []any) error {
+		n++
+		if err := t.add(row, n); err != nil {
+			return fault.Wrap(err, "spreadsheet")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.out, nil
+}
+
+// table collects rows of cells: lists, or maps by the names that are in the first row.
+type table struct {
+	header  bool
+	columns []string
+	out     []any
+}
+
+// add adds the row that a line has.
+func (t *table) add(row []any, line int) error {
+	switch {
+	case !t.header:
+		t.out = append(t.out, row)
+	case t.columns == nil:
+		names := make([]string, len(row))
+		for i, cell := range row {
+			names[i] = expr.Text(cell)
+		}
+		var err error
+		t.columns, err = lines.Columns(names)
+		return err
+	case len(row) > len(t.columns):
+		return fault.Invalid.Errorf("line %d: %d cells, but %d columns", line, len(row), len(t.columns))
+	default:
+		m := make(map[string]any, len(t.columns))
+		for i, cell := range row {
+			m[t.columns[i]] = cell
+		}
+		t.out = append(t.out, m)
+	}
+	if len(t.out) > maxRows {
+		return fault.Limit.Errorf("more than %d rows", maxRows)
+	}
+	return nil
 }

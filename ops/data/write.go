@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -10,23 +11,25 @@ import (
 	"catena/engine/entity"
 	"catena/engine/expr"
 	"catena/engine/sheet"
+	"catena/engine/spreadsheet"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
 var write = engine.Op{
 	Name: "Data.Write", Label: "Write data", Category: "Data", Effect: engine.Pure, Callers: engine.Anyone,
-	Doc: "Writes a list, or any value as JSON, to a file: CSV of maps or lists, JSON, or JSON Lines. Cells that a spreadsheet would take for a formula are written as text.",
+	Doc: "Writes a list, or any value as JSON, to a file: CSV or a spreadsheet (xlsx) of maps or lists, JSON, JSON Lines, or XML. Cells that a spreadsheet would take for a formula are written as text.",
 	Run: engine.On(writeParams.run),
 }
 
 type writeParams struct {
-	Format  string   `json:"format" default:"csv" enum:"csv,json,jsonl" doc:"The format."`
+	Format  string   `json:"format" default:"csv" enum:"csv,json,jsonl,xml,xlsx" doc:"The format."`
 	Name    string   `json:"name,omitzero" doc:"Name of the file; by default data with the end of the format."`
-	Columns []string `json:"columns,omitzero" doc:"Columns of CSV in order; by default all members, by name."`
+	Sheet   string   `json:"sheet" default:"Data" doc:"Name of the sheet of a spreadsheet, at most 31 characters."`
+	Columns []string `json:"columns,omitzero" doc:"Columns of CSV and spreadsheets in order; by default all members, by name."`
 }
 
-var types = map[string]string{"csv": "text/csv", "json": "application/json", "jsonl": "application/jsonl"}
+var types = map[string]string{"csv": "text/csv", "json": "application/json", "jsonl": "application/jsonl", "xml": "application/xml", "xlsx": spreadsheet.Type}
 
 func (p writeParams) run(c *engine.Ctx, in any) (*storage.Blob, error) {
 	var out bytes.Buffer
@@ -42,6 +45,10 @@ func (p writeParams) run(c *engine.Ctx, in any) (*storage.Blob, error) {
 			out.Write(append(line, '\n'))
 			return err
 		})
+	case "xml":
+		err = writeXML(c, in, &out)
+	case "xlsx":
+		err = p.writeBook(c, in, &out)
 	default:
 		err = p.writeCSV(c, in, &out)
 	}
@@ -81,21 +88,41 @@ func each(c *engine.Ctx, in any, f func(any) error) error {
 	return nil
 }
 
-func (p writeParams) writeCSV(c *engine.Ctx, in any, out *bytes.Buffer) error {
-	// Without columns the list is read twice, since every map may add one.
-	columns := p.Columns
-	if columns == nil {
-		all := map[string]bool{}
-		if err := each(c, in, func(item any) error {
-			m, _ := item.(map[string]any)
-			for name := range m {
-				all[name] = true
-			}
-			return nil
-		}); err != nil {
-			return err
+// names are the columns: those that were asked for, or all members of all items.
+func (p writeParams) names(c *engine.Ctx, in any) ([]string, error) {
+	if p.Columns != nil {
+		return p.Columns, nil
+	}
+	all := map[string]bool{}
+	err := each(c, in, func(item any) error {
+		m, _ := item.(map[string]any)
+		for name := range m {
+			all[name] = true
 		}
-		columns = slices.Sorted(maps.Keys(all))
+		return nil
+	})
+	return slices.Sorted(maps.Keys(all)), err
+}
+
+// cells is an item as a row.
+func cells(item any, columns []string) []any {
+	switch v := item.(type) {
+	case map[string]any:
+		row := make([]any, len(columns))
+		for i, name := range columns {
+			row[i] = v[name]
+		}
+		return row
+	case []any:
+		return v
+	}
+	return []any{item}
+}
+
+func (p writeParams) writeCSV(c *engine.Ctx, in any, out *bytes.Buffer) error {
+	columns, err := p.names(c, in)
+	if err != nil {
+		return err
 	}
 	w := sheet.NewWriter(out, false)
 	// A list of lists has no names to write, so its table has no head.
@@ -104,19 +131,10 @@ func (p writeParams) writeCSV(c *engine.Ctx, in any, out *bytes.Buffer) error {
 			return err
 		}
 	}
-	err := each(c, in, func(item any) error {
+	err = each(c, in, func(item any) error {
 		var row []string
-		switch v := item.(type) {
-		case map[string]any:
-			for _, name := range columns {
-				row = append(row, expr.Text(v[name]))
-			}
-		case []any:
-			for _, cell := range v {
-				row = append(row, expr.Text(cell))
-			}
-		default:
-			row = []string{expr.Text(v)}
+		for _, cell := range cells(item, columns) {
+			row = append(row, expr.Text(cell))
 		}
 		return w.Write(row)
 	})
@@ -124,4 +142,41 @@ func (p writeParams) writeCSV(c *engine.Ctx, in any, out *bytes.Buffer) error {
 		return err
 	}
 	return w.Flush()
+}
+
+// writeBook writes a workbook of one sheet. Numbers and booleans stay what they are.
+func (p writeParams) writeBook(c *engine.Ctx, in any, out *bytes.Buffer) error {
+	columns, err := p.names(c, in)
+	if err != nil {
+		return err
+	}
+	return spreadsheet.Write(out, p.Sheet, func(yield func([]any, error) bool) {
+		if len(columns) > 0 && !yield(engine.List(columns), nil) {
+			return
+		}
+		err := each(c, in, func(item any) error {
+			row := slices.Clone(cells(item, columns))
+			for i, cell := range row {
+				row[i] = scalar(cell)
+			}
+			if !yield(row, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	})
+}
+
+var errStopped = errors.New("stopped")
+
+// scalar is a value that a cell can hold: all but numbers and booleans are texts.
+func scalar(v any) any {
+	switch v := v.(type) {
+	case nil, bool, int, int64, float64:
+		return v
+	}
+	return expr.Text(v)
 }

@@ -150,6 +150,7 @@ declare const Fn: {
   getPrincipalsFromGroup(group: string, ignoreGroups?: boolean): any[];
   getVocabularyLabel(vocabulary: string, key: string): string;
   htmlEscape(text: string): string;
+  jsonPath(value: any, query: string): any[];
   nxqlEscape(text: string): string;
 };
 
