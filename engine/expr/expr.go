@@ -380,16 +380,15 @@ func unwrap(v any, depth int) any {
 		if of, ok := v[Handle]; ok {
 			return of
 		}
-		for name, item := range v {
+		for _, item := range v {
 			switch item.(type) {
-			case map[string]any, []any:
+			case map[string]any, []any, int:
 				copied := make(map[string]any, len(v))
 				for name, item := range v {
 					copied[name] = unwrap(item, depth+1)
 				}
 				return copied
 			}
-			_ = name
 		}
 	case []any:
 		out := make([]any, len(v))

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"html"
+	"math"
 	"strings"
 	"time"
 
@@ -50,14 +51,16 @@ func date(args ...any) (any, error) {
 	switch v := args[0].(type) {
 	case time.Time:
 		return Date(v), nil
-	case int:
-		return Date(time.UnixMilli(int64(v)).UTC()), nil
-	case int64:
-		return Date(time.UnixMilli(v).UTC()), nil
+	case int, int64, float64:
+		n, err := whole(v)
+		if err != nil {
+			return nil, err
+		}
+		return dated(time.UnixMilli(n))
 	case string:
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02"} {
 			if t, err := time.Parse(layout, v); err == nil {
-				return Date(t.UTC()), nil
+				return dated(t)
 			}
 		}
 	case map[string]any:
@@ -117,30 +120,28 @@ func Date(t time.Time) map[string]any {
 	_, week := t.ISOWeek()
 	shift := func(f func(n int) time.Time) Func {
 		return func(args ...any) (any, error) {
-			n := 0
-			if len(args) == 1 {
-				switch v := args[0].(type) {
-				case int:
-					n = v
-				case int64:
-					n = int(v)
-				case float64:
-					n = int(v)
-				default:
-					return nil, fault.Invalid.Errorf("date: must be a number, not %s", Text(v))
-				}
+			if len(args) != 1 {
+				return nil, fault.Invalid.Errorf("date: requires one argument")
 			}
-			return Date(f(n)), nil
+			n, err := whole(args[0])
+			if err != nil {
+				return nil, err
+			}
+			if n < -maxShift || n > maxShift {
+				return nil, fault.Invalid.Errorf("date: %d is outside ±%d", n, int64(maxShift)).WithCode(fault.CodeOutOfRange)
+			}
+			return dated(f(int(n)))
 		}
 	}
-	after := func(unit time.Duration) Func {
-		return shift(func(n int) time.Time { return t.Add(time.Duration(n) * unit) })
+	// Seconds and not a time.Duration, which holds 292 years only.
+	after := func(seconds int64) Func {
+		return shift(func(n int) time.Time { return time.Unix(t.Unix()+int64(n)*seconds, int64(t.Nanosecond())) })
 	}
 	return map[string]any{
 		Handle:  t,
 		"years": shift(func(n int) time.Time { return t.AddDate(n, 0, 0) }), "months": shift(func(n int) time.Time { return t.AddDate(0, n, 0) }),
 		"weeks": shift(func(n int) time.Time { return t.AddDate(0, 0, 7*n) }), "days": shift(func(n int) time.Time { return t.AddDate(0, 0, n) }),
-		"hours": after(time.Hour), "minutes": after(time.Minute), "seconds": after(time.Second),
+		"hours": after(3600), "minutes": after(60), "seconds": after(1),
 		"year": t.Year(), "month": int(t.Month()) - 1, "day": t.Day(), "hour": t.Hour() % 12,
 		"minute": t.Minute(), "second": t.Second(), "week": week, "time": t.UnixMilli(),
 		"date": t, "calendar": t,
@@ -156,6 +157,32 @@ func Date(t time.Time) map[string]any {
 			return fmt.Sprintf("TIMESTAMP '%s'", t.Format("2006-01-02 15:04:05.000")), nil
 		},
 	}
+}
+
+// maxShift bounds by how much a date is shifted at once, in any unit: as many seconds as 20,000 years have.
+const maxShift = 631_152_000_000
+
+// dated is the view of an instant that was computed. Years have four digits everywhere else.
+func dated(t time.Time) (any, error) {
+	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
+		return nil, fault.Invalid.Errorf("date: the year is outside 0 to 9999").WithCode(fault.CodeOutOfRange)
+	}
+	return Date(t), nil
+}
+
+// whole is a number without its fraction.
+func whole(v any) (int64, error) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), nil
+	case int64:
+		return v, nil
+	case float64:
+		if math.Abs(v) < 1<<53 {
+			return int64(v), nil
+		}
+	}
+	return 0, fault.Invalid.Errorf("date: must be a number, not %s", Text(v))
 }
 
 // Format writes a date by a pattern of letters: yyyy-MM-dd'T'HH:mm:ss.SSSZ. Letters that stand for nothing stay.
