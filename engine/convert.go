@@ -117,7 +117,7 @@ func toScalar(v any, to kind) (any, error) {
 			return float64(n), nil
 		}
 	case kDate:
-		if n, ok := asLong(v); ok {
+		if n, ok := asLong(v); ok && inYears(time.UnixMilli(n)) {
 			return time.UnixMilli(n).UTC(), nil
 		}
 	}
@@ -151,12 +151,15 @@ func fromText(s string, to kind) (any, error) {
 		if t == "" {
 			return time.Time{}, nil
 		}
-		if d, err := schema.ParseDate(t); err == nil {
+		if d, err := schema.ParseDate(t); err == nil && inYears(d) {
 			return d, nil
 		}
 	}
 	return nil, mismatch(to, s)
 }
+
+// inYears reports whether the year of a date has four digits, which is what JSON can say.
+func inYears(t time.Time) bool { return 0 <= t.UTC().Year() && t.UTC().Year() <= 9999 }
 
 // asText writes a scalar as text.
 func asText(v any) (string, bool) {

@@ -1,14 +1,17 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -246,7 +249,9 @@ func headersOf(head http.Header) map[string]string {
 // valuesOf are the values of a form: a text each, or a list of those that are named more than once.
 func valuesOf(form url.Values) map[string]any {
 	out := make(map[string]any, len(form))
-	for name, values := range form {
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		values := form[name]
+		name = strings.ToValidUTF8(name, "\uFFFD") // two names may become one, of which the last counts
 		if len(values) == 1 {
 			out[name] = values[0]
 			continue
@@ -282,7 +287,7 @@ func parse(typ string, body []byte) (any, error) {
 // FileName is the name that the head of a request gives to its body.
 func FileName(head http.Header) string {
 	if _, params, err := mime.ParseMediaType(head.Get("Content-Disposition")); err == nil && params["filename"] != "" {
-		return params["filename"][strings.LastIndexAny(params["filename"], `/\`)+1:]
+		return cmp.Or(strings.ToValidUTF8(params["filename"][strings.LastIndexAny(params["filename"], `/\`)+1:], "\uFFFD"), "body")
 	}
 	return "body"
 }

@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -117,7 +118,12 @@ func nameOf(p *mail.Part) (name, typ string) {
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
 		name = decoded
 	}
-	return name[strings.LastIndexAny(name, `/\`)+1:], typ
+	if name == "" {
+		return "", typ
+	}
+	// A name of folders alone is one all the same: the part would be taken for the text of the message without it.
+	name = strings.ToValidUTF8(name[strings.LastIndexAny(name, `/\`)+1:], "\uFFFD")
+	return cmp.Or(name, "attachment"), typ
 }
 
 func appendText(to *string, r io.Reader) error {

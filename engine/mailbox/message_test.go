@@ -50,3 +50,55 @@ func FuzzParse(f *testing.F) {
 		})
 	})
 }
+
+// TestFileNames: a part that says that it is a file is one, and its name leads nowhere.
+func TestFileNames(t *testing.T) {
+	for _, c := range []struct{ head, want string }{
+		{"Content-Disposition: attachment; filename=a.txt", "a.txt"},
+		{"Content-Disposition: attachment", "attachment"},
+		{"Content-Disposition: attachment; filename=\"\"", "attachment"},
+		{"Content-Disposition: attachment; filename=\"x/\"", "attachment"},
+		{"Content-Disposition: inline; filename=\"x\\\\\"", "attachment"},
+		{"Content-Type: text/plain; name=\"../../a\"", "a"},
+		{"Content-Disposition: attachment; filename=\"=?utf-8?q?=C3=A4.txt?=\"", "ä.txt"},
+		{"Content-Disposition: attachment; filename*=UTF-8''%C3%A4%2Fb.txt", "b.txt"},
+		{"Content-Disposition: attachment; filename*=UTF-8''%FF.txt", "\uFFFD.txt"},
+		{"Content-Type: text/plain; name=\"=?x-unknown?q?=FF?=\"", "=?x-unknown?q?=FF?="},
+		{"Content-Type: text/plain", ""},
+		{"Content-Disposition: inline", ""},
+	} {
+		name, found := "", false
+		m, err := Parse([]byte("Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n"+c.head+"\r\n\r\nbody\r\n--a--\r\n"), func(f File) error {
+			name, found = f.Name, true
+			return nil
+		})
+		if err != nil || found != (c.want != "") || name != c.want || (m.Text == "") != found {
+			t.Errorf("%s: %q, %v, text %q, %v", c.head, name, found, m.Text, err)
+		}
+	}
+}
+
+// TestTextLimit: the texts of a message are bounded together, and what a handler of files returns ends the reading.
+func TestTextLimit(t *testing.T) {
+	text := func(sizes ...int) error {
+		src := "Content-Type: multipart/mixed; boundary=a\r\n\r\n"
+		for _, n := range sizes {
+			src += "--a\r\n\r\n" + strings.Repeat("x", n) + "\r\n"
+		}
+		_, err := Parse([]byte(src+"--a--\r\n"), func(File) error { return nil })
+		return err
+	}
+	for _, c := range []struct {
+		sizes []int
+		limit bool
+	}{{[]int{maxText}, false}, {[]int{maxText + 1}, true}, {[]int{maxText / 2, maxText / 2}, false}, {[]int{maxText / 2, maxText/2 + 1}, true}} {
+		if err := text(c.sizes...); c.limit != fault.Is(err, fault.Limit) || !c.limit && err != nil {
+			t.Errorf("%v: %v", c.sizes, err)
+		}
+	}
+	meant := fault.Denied.Errorf("meant")
+	_, err := Parse([]byte("Content-Disposition: attachment\r\n\r\nx"), func(File) error { return meant })
+	if !fault.Is(err, fault.Denied) {
+		t.Errorf("%v", err)
+	}
+}
