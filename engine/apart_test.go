@@ -15,23 +15,23 @@ import (
 	"catena/storage/fault"
 )
 
-// program is a call as the property test makes it up: what it writes itself, and what it has run apart.
-type program struct {
+// invention is a call as the property test makes it up: what it writes itself, and what it has run apart.
+type invention struct {
 	steps []move
 	fails bool
 }
 
 type move struct {
-	write string   // a document that the call makes itself, or
-	items []string // those of a part, one in each transaction
-	fails int      // the item whose transaction fails; -1: none
-	soft  bool     // that is tolerated
-	inner *program // what the first transaction has run apart by itself
+	write string     // a document that the call makes itself, or
+	items []string   // those of a part, one in each transaction
+	fails int        // the item whose transaction fails; -1: none
+	soft  bool       // that is tolerated
+	inner *invention // what the first transaction has run apart by itself
 }
 
 // invent makes up a program. Names are never used twice.
-func invent(rnd *rand.Rand, next func() string, depth int) *program {
-	p := &program{fails: rnd.IntN(3) == 0}
+func invent(rnd *rand.Rand, next func() string, depth int) *invention {
+	p := &invention{fails: rnd.IntN(3) == 0}
 	for range 1 + rnd.IntN(4) {
 		if rnd.IntN(2) == 0 {
 			p.steps = append(p.steps, move{write: next()})
@@ -54,7 +54,7 @@ func invent(rnd *rand.Rand, next func() string, depth int) *program {
 
 // committed adds what is there after the program whatever becomes of it, and returns what is there if the transaction
 // that it runs in is committed.
-func (p *program) committed(all *[]string) (own []string, failed bool) {
+func (p *invention) committed(all *[]string) (own []string, failed bool) {
 	for _, s := range p.steps {
 		if s.write != "" {
 			own = append(own, s.write)
@@ -79,7 +79,7 @@ func (p *program) committed(all *[]string) (own []string, failed bool) {
 var errMeant = errors.New("meant to fail")
 
 // run is the program as an operation would carry it out. Between the steps other calls change what it has read.
-func (p *program) run(c *Ctx, disturb func()) error {
+func (p *invention) run(c *Ctx, disturb func()) error {
 	var n struct{ N int }
 	if _, err := c.Tx.Table("test").Get("n", &n); err != nil {
 		return err
