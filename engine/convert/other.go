@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"image"
 	"path/filepath"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 var forms = map[string]string{
 	"image/vnd.adobe.photoshop": "psd", "image/x-psd": "psd", "image/heic": "heic", "image/heif": "heic", "image/heic-sequence": "heic",
 	"image/avif": "avif", "image/jp2": "jp2", "image/x-icon": "ico", "image/vnd.microsoft.icon": "ico", "image/x-tga": "tga", "image/x-xcf": "xcf",
+	"image/jpeg": "jpeg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/bmp": "bmp", "image/tiff": "tiff",
 	"image/x-portable-pixmap": "ppm", "image/x-portable-graymap": "pgm", "image/x-portable-bitmap": "pbm",
 }
 
@@ -26,13 +28,14 @@ func (s *source) decoded() (made *source, err error) {
 		return nil, fault.Invalid.Errorf("file %s: pictures of type %q cannot be read", s.blob.Name, s.blob.Type)
 	}
 	const in, out = "picture", "made.png"
-	area := strconv.Itoa(maxBytes/4) + "P"
+	size := strconv.Itoa(otherSide) + "x" + strconv.Itoa(otherSide)
 	err = s.tools.Programs.Do(s.ctx, program.Task{
 		Program: program.ImageMagick, File: s.blob, As: in,
 		Args: []string{
-			"-limit", "memory", "512MiB", "-limit", "map", "512MiB", "-limit", "disk", "0", "-limit", "area", area, "-limit", "width", "40KP",
-			"-limit", "height", "40KP", "-limit", "thread", "1", form + ":" + in + "[0]", "-auto-orient", "-resize", strconv.Itoa(otherSide) + "x" + strconv.Itoa(otherSide) + ">",
-			"-depth", "8", "png:" + out,
+			// What does not fit into memory is in a file, whose size bounds the number of pixels.
+			"-limit", "memory", "512MiB", "-limit", "map", "512MiB", "-limit", "disk", "1GiB", "-limit", "width", "30KP", "-limit", "height", "30KP",
+			"-limit", "thread", "1", "-define", "jpeg:size=" + size, form + ":" + in + "[0]", "-auto-orient", "-resize", size + ">", "-depth", "8",
+			"-define", "png:compression-level=1", "png:" + out,
 		},
 		Take: func(dir, _ string) error {
 			data, err := program.Read(filepath.Join(dir, out), maxMade)
@@ -44,6 +47,19 @@ func (s *source) decoded() (made *source, err error) {
 		},
 	})
 	return made, err
+}
+
+// beyond has ImageMagick decode a picture that this program knows but refused: it has too many pixels, or is one of the
+// many kinds of TIFF. The refusal stands where ImageMagick is not installed.
+func (s *source) beyond(refused error) (image.Image, error) {
+	if fault.CodeOf(refused) != fault.CodePixels && s.blob.Type != "image/tiff" || s.tools.Programs.Missing(program.ImageMagick) != nil {
+		return nil, refused
+	}
+	made, err := s.decoded()
+	if err != nil {
+		return nil, err
+	}
+	return made.decode()
 }
 
 // otherResize resizes a picture that this program cannot decode.

@@ -42,7 +42,10 @@ func (s *source) decode() (image.Image, error) {
 	if in.err != nil { // decoders turn it into one of their own
 		return nil, in.err
 	}
-	return img, err
+	if err != nil {
+		return s.beyond(err)
+	}
+	return img, nil
 }
 
 // noting remembers why its content cannot be read.
