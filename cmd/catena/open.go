@@ -18,6 +18,7 @@ import (
 	"catena/decks"
 	"catena/decks/render"
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/engine/delivery"
 	"catena/engine/egress"
 	"catena/engine/hook"
@@ -31,6 +32,7 @@ import (
 	"catena/engine/workflow"
 	"catena/ops"
 	opsblob "catena/ops/blob"
+	"catena/ops/conversion"
 	"catena/ops/drive"
 	"catena/ops/notification"
 	"catena/ops/service"
@@ -253,6 +255,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		decks.Listen(b.repo)
 		mail.Watch(b.repo)
 		workflow.Watch(b.repo)
+		conversion.Watch(b.repo, convert.Tools{PDF: a.pdf, Programs: a.programs})
 		a.branches[i].webhooks = delivery.New(b.repo, postWith(a.outside.Client), a.log, nil)
 		// Load does this for the first repository.
 		if i > 0 {

@@ -156,6 +156,8 @@ func pagePicture(s *source) (data []byte, typ string, err error) {
 	form, ext := "-jpeg", ".jpg"
 	if typ = s.params["type"]; typ == "image/png" {
 		form, ext = "-png", ".png"
+	} else {
+		typ = "image/jpeg"
 	}
 	err = s.tools.Programs.Do(s.ctx, program.Task{
 		Program: program.PDFToPPM, File: s.blob, As: in, Args: []string{form, "-f", page, "-l", page, "-singlefile", "-scale-to", scale, in, out},

@@ -83,6 +83,8 @@ func frame(s *source) (data []byte, typ string, err error) {
 	ext := ".jpg"
 	if typ = s.params["type"]; typ == "image/png" {
 		ext = ".png"
+	} else {
+		typ = "image/jpeg"
 	}
 	args := append([]string{}, ffmpegFirst...)
 	if at > 0 {

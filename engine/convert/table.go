@@ -67,6 +67,7 @@ var Converters = []*Converter{
 	{Name: "convertToOgg", Aliases: []string{"toVideoOgg"}, To: "video/ogg", Ways: []Way{{From: videos, By: program.FFmpeg, file: transcode}}},
 	{Name: "convertToWebM", Aliases: []string{"toVideoWebM"}, To: "video/webm", Ways: []Way{{From: videos, By: program.FFmpeg, file: transcode}}},
 	{Name: "convertToMP3", To: "audio/mpeg", Ways: []Way{{From: slices.Concat(sounds, videos), By: program.FFmpeg, file: transcode}}},
+	{Name: Thumbnailer, Ways: thumbnails()},
 	{Name: "videoScreenshot", To: "image/jpeg", Ways: []Way{{From: videos, By: program.FFmpeg, run: frame}}},
 }
 

@@ -25,7 +25,7 @@ func Jobs(repo *storage.Repo, t convert.Tools) outbox.Handlers {
 			return do(ctx, background{repo, t}, id)
 		}}
 	}
-	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end)}
+	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end), thumbnailJob: of(draw)}
 }
 
 // background is what a conversion in the background works with.

@@ -1,6 +1,9 @@
 package conversion
 
 import (
+	"context"
+	"strconv"
+
 	"catena/engine"
 	"catena/engine/convert"
 	"catena/storage"
@@ -17,8 +20,9 @@ const (
 )
 
 // thumbnail returns a small picture: the one that the document keeps, one of its file, else a sign for the document.
-// A kept picture counts only if it was made of the present file (thumbnailName); after the file was
-// replaced it is made again for each answer, until Document.ComputeThumbnail stores another one.
+// A kept picture counts only if it was made of the present file (thumbnailName). A picture and a text are else drawn for each
+// answer; what a program draws is only made in the background (Watch) or by Document.ComputeThumbnail, since a page of a
+// list asks for many.
 func thumbnail(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	if d.HasFacet(thumbnailFacet) {
 		v, err := d.Get(thumbnailField)
@@ -30,27 +34,30 @@ func thumbnail(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 			return kept, err
 		}
 	}
-	small, err := smallPicture(c, d)
-	if small != nil || err != nil {
-		return small, err
+	b, err := d.MainBlob()
+	if err != nil {
+		return nil, err
 	}
-	return convert.Sign(d.IsFolder())
+	if isPicture(b) || b != nil && convert.Quick(b.Type) {
+		small, err := smallPicture(c, convert.Tools{}, b)
+		if small != nil || err != nil {
+			return small, err
+		}
+	}
+	return convert.Sign(d.IsFolder(), b)
 }
 
 // thumbnailName is the name of the kept thumbnail of a file, which says what file it was made of.
 func thumbnailName(of *storage.Blob) string { return "thumbnail-" + of.Digest + ".png" }
 
-// smallPicture makes a picture of the document's file; nil if nothing can make one.
-func smallPicture(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
-	b, err := d.MainBlob()
-	if err != nil || b == nil {
+// smallPicture makes a picture of a file; nil if nothing can make one.
+func smallPicture(ctx context.Context, t convert.Tools, b *storage.Blob) (*storage.Blob, error) {
+	by, err := convert.Named(convert.Thumbnailer)
+	if err != nil || b == nil || by.Missing(t, b.Type) != nil {
 		return nil, err
 	}
-	by, err := convert.Named(thumbnailer)
-	if err != nil || by.Missing(tools(c), b.Type) != nil {
-		return nil, err
-	}
-	small, err := resized(c, b, thumbnailSide, thumbnailSide)
+	side := strconv.Itoa(thumbnailSide)
+	small, err := by.Convert(ctx, t, b, map[string]string{"type": "image/png", "width": side, "height": side})
 	// A damaged or huge picture must not break the list that shows it: it gets the sign. Other
 	// kinds, such as the end of the call, are errors.
 	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Limit) {
@@ -58,9 +65,6 @@ func smallPicture(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	}
 	return small, err
 }
-
-// thumbnailer is the converter that makes the pictures of files.
-const thumbnailer = resizer
 
 var computeThumbnail = engine.Op{
 	Name:     "Document.ComputeThumbnail",
@@ -75,21 +79,26 @@ var computeThumbnail = engine.Op{
 type computeThumbnailParams struct{}
 
 func (computeThumbnailParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	small, err := smallPicture(c, d)
-	if err != nil || small == nil {
-		return d, err
-	}
-	if !d.HasFacet(thumbnailFacet) {
-		if err := d.AddFacet(thumbnailFacet); err != nil {
-			return nil, err
-		}
-	}
 	b, err := d.MainBlob()
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Set(thumbnailField, small.With(thumbnailName(b), small.Type)); err != nil {
+	small, err := smallPicture(c, tools(c), b)
+	if err != nil || small == nil {
+		return d, err
+	}
+	if err := setThumbnail(d, b, small); err != nil {
 		return nil, err
 	}
 	return c.Tx.Save(d, storage.SaveOptions{})
+}
+
+// setThumbnail has a document keep a small picture of its file.
+func setThumbnail(d *storage.Doc, of, small *storage.Blob) error {
+	if !d.HasFacet(thumbnailFacet) {
+		if err := d.AddFacet(thumbnailFacet); err != nil {
+			return err
+		}
+	}
+	return d.Set(thumbnailField, small.With(thumbnailName(of), small.Type))
 }
