@@ -86,7 +86,7 @@ func draw(ctx context.Context, in background, id string) error {
 	}))
 }
 
-// gone passes over documents that are not there any more, or must not be changed.
+// gone passes over documents that no longer exist, or must not be changed.
 func gone(err error) error {
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil
