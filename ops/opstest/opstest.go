@@ -1,5 +1,6 @@
 // Package opstest gives tests of operations a repository in memory, with the users alice and
-// bob. It runs an operation's function alone; calls by name are what scenarios are for.
+// bob. World runs an operation's function alone, Engine runs operations by name: tables of calls stand beside the
+// operations, while scenarios are their examples.
 package opstest
 
 import (
@@ -22,7 +23,12 @@ type World struct {
 // New opens a fresh repository for a test.
 func New(t testing.TB) *World {
 	t.Helper()
-	w := &World{Repo: storagetest.Open(t, nil), t: t}
+	return populate(t, nil)
+}
+
+func populate(t testing.TB, change func(*storage.Config)) *World {
+	t.Helper()
+	w := &World{Repo: storagetest.Open(t, change), t: t}
 	w.Do("Administrator", func(c *engine.Ctx) error {
 		for _, name := range []string{"alice", "bob"} {
 			if err := people.SaveUser(c.Tx, &people.User{Username: name}, "secret"); err != nil {

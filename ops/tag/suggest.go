@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/search"
 )
 
@@ -81,8 +82,11 @@ func (p suggestParams) own(c *engine.Ctx) ([]string, error) {
 // only on documents the caller may not read is kept back: tags can say a lot about what they are on.
 func inUse(c *engine.Ctx, term string) ([]string, error) {
 	list, err := clean([]string{term})
-	if err != nil || len(list) == 0 {
-		return []string{}, err
+	if err != nil {
+		return nil, fault.Limit.Errorf("searchTerm: %w", err).In("searchTerm")
+	}
+	if len(list) == 0 {
+		return []string{}, nil
 	}
 	found := []string{}
 	for label, raw := range c.Tx.Table(words).Scan(list[0], list[0]+"\xff", false, looked) {
