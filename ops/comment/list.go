@@ -35,6 +35,10 @@ func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if p.PageSize <= 0 || p.PageSize > most {
 		p.PageSize = most
 	}
+	offset, err := engine.Offset(max(p.Index, 0), p.PageSize)
+	if err != nil {
+		return nil, err
+	}
 	where, args := "ecm:parentId = ?", []any{d.ID(), typeOf(p.Annotation)}
 	switch {
 	case len(p.Under) > most:
@@ -55,7 +59,7 @@ func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 		order = " ORDER BY comment:creationDate, ecm:uuid"
 	}
 	page, err := search.Query(c.Tx, "SELECT * FROM Comment WHERE "+where+" AND ecm:isTrashed = 0"+order, search.Options{
-		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
+		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: offset},
 	})
 	if err != nil {
 		return nil, err

@@ -35,6 +35,9 @@ func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 	if id == "" || t.Step() != "" { // what those of steps say is not the server's alone
 		return nil, fault.Invalid.Errorf("task %s: does not name a comment", task.ID()).In("taskDocument")
 	}
+	if err := p.mayDecide(c, t); err != nil {
+		return nil, err
+	}
 	tx := unlimited(c)
 	found, err := tx.Doc(storage.Ref(id))
 	if err != nil {
@@ -51,4 +54,17 @@ func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 		return nil, err
 	}
 	return d, nil
+}
+
+// mayDecide refuses unless the caller may end the task. Once it has ended, what it was ended with may also be carried
+// out by its initiator, whom the chains of a task act as.
+func (p moderateParams) mayDecide(c *engine.Ctx, t *workflow.Task) error {
+	status := "reject"
+	if p.Accept {
+		status = "accept"
+	}
+	if t.MustBeOpen() != nil && t.Variable("status") == status {
+		return t.MayHandOn(c.As)
+	}
+	return t.MayEnd(c.As)
 }

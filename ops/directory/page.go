@@ -32,8 +32,13 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.PageSize < 0 || p.Index < 0 || p.Offset < 0 {
-		return nil, fault.Invalid.Errorf("pageSize, currentPageIndex and offset: must be at least 0")
+	for _, n := range [...]struct {
+		name  string
+		value int
+	}{{"pageSize", p.PageSize}, {"offset", p.Offset}} {
+		if n.value < 0 {
+			return nil, fault.Invalid.Errorf("%s: must be at least 0", n.name).In(n.name)
+		}
 	}
 	if p.PageSize == 0 {
 		p.PageSize = 50
@@ -43,7 +48,9 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
 	size := min(p.PageSize, c.Tx.Repo().Limits().PageSize)
 	q := record.Query{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
 	if q.Offset == 0 {
-		q.Offset = p.Index * size
+		if q.Offset, err = engine.Offset(p.Index, size); err != nil {
+			return nil, err
+		}
 	}
 	// Ascending by default, unlike lists of documents.
 	for i, name := range p.SortBy {

@@ -58,7 +58,10 @@ func Serve(t testing.TB, families ...[]engine.Op) *Engine {
 	s.Engine = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler), Clock: clock.Now, NewID: clock.NewID})
 	w.Do("Administrator", func(c *engine.Ctx) error {
 		ws := w.Make(c, "/", "Workspace", "ws", nil)
-		w.Make(c, "/", "Workspace", "private", nil)
+		private := w.Make(c, "/", "Workspace", "private", nil)
+		if _, err := c.Tx.SetACL(private, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}}); err != nil {
+			return err
+		}
 		_, err := c.Tx.SetACL(ws, "local", []storage.ACE{
 			{User: "alice", Permission: "Everything", Granted: true}, {User: "bob", Permission: "Read", Granted: true},
 		})

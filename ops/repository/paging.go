@@ -35,10 +35,10 @@ func (p paging) options(c *engine.Ctx) (search.Options, error) {
 		if size == 0 {
 			size = largest
 		}
-		if p.index > maxOffset/size {
-			return o, fault.Invalid.Errorf("currentPageIndex: page %d begins after entry %d", p.index, maxOffset).In("currentPageIndex")
+		var err error
+		if o.Offset, err = engine.Offset(p.index, size); err != nil {
+			return o, err
 		}
-		o.Offset = p.index * size
 	}
 	for i, field := range p.sortBy {
 		if field = strings.TrimSpace(field); field == "" {
@@ -49,9 +49,6 @@ func (p paging) options(c *engine.Ctx) (search.Options, error) {
 	}
 	return o, nil
 }
-
-// maxOffset keeps page numbers from overflowing; storage draws the real line.
-const maxOffset = 1 << 30
 
 // marked replaces the words that stand for the caller and the repository, in lists too. Only whole
 // values are replaced, never parts of a text, and only in parameters, never in the query.

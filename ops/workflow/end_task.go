@@ -135,7 +135,6 @@ func (e *env) record(tx *storage.Tx, t *workflow.Task, end ending) error {
 // answer ends a task by accept or reject. If what a route is about is gone the route is cancelled.
 func (e *env) answer(t *workflow.Task, end ending) error {
 	// The only buttons are accept and reject, which env.task has added.
-	// The only buttons are accept and reject, which env.task has added.
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return err
 	}
