@@ -123,6 +123,9 @@ func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 				return err
 			}
 		}
+		if slices.Contains(of, collection.ID()) {
+			return nil
+		}
 		return put(c, d, memberOf, append(of, collection.ID()))
 	})
 }

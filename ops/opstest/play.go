@@ -37,8 +37,8 @@ type Row = [5]string
 // /ws, bob may read it, and neither may read the workspace /private.
 type Engine struct {
 	*World
-	*engine.Engine
-	Clock *scenario.Clock
+	Runner *engine.Engine
+	Clock  *scenario.Clock
 
 	user string
 	kept []string // NAME, id, …
@@ -55,7 +55,7 @@ func Serve(t testing.TB, families ...[]engine.Op) *Engine {
 		t.Fatal(err)
 	}
 	s := &Engine{World: w, Clock: clock, user: "Administrator"}
-	s.Engine = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler), Clock: clock.Now, NewID: clock.NewID})
+	s.Runner = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler), Clock: clock.Now, NewID: clock.NewID})
 	w.Do("Administrator", func(c *engine.Ctx) error {
 		ws := w.Make(c, "/", "Workspace", "ws", nil)
 		private := w.Make(c, "/", "Workspace", "private", nil)
@@ -109,7 +109,7 @@ func (s *Engine) Call(user, op, input, params string) string {
 func (s *Engine) told(text string) string {
 	back := slices.Clone(s.kept)
 	slices.Reverse(back)
-	return strings.NewReplacer(append(back, "\n", "⏎")...).Replace(text)
+	return strings.NewReplacer(append(back, "\r\n", "⏎", "\n", "⏎")...).Replace(text)
 }
 
 func (s *Engine) keep(r Row) {
@@ -163,7 +163,7 @@ func (s *Engine) call(r Row) string {
 		return out
 	}
 	ctx := context.Background()
-	as, err := s.PrincipalOf(ctx, s.user)
+	as, err := s.Runner.PrincipalOf(ctx, s.user)
 	if err != nil {
 		return failure(err)
 	}
@@ -179,7 +179,7 @@ func (s *Engine) call(r Row) string {
 	}
 	out := ""
 	call.Encode = func(c *engine.Ctx, v any) (_ []byte, err error) { out, err = shown(c, v); return nil, err }
-	if _, err := s.Run(ctx, call); err != nil {
+	if _, err := s.Runner.Run(ctx, call); err != nil {
 		return failure(err)
 	}
 	return out
@@ -248,8 +248,8 @@ func shown(c *engine.Ctx, v any) (string, error) {
 		return string(data), err
 	case engine.Blobs:
 		return joined(len(v), func(i int) (string, error) { return shown(c, v[i]) })
-	case string:
-		return v, nil
+	case bool, float64, int, int64, string:
+		return fmt.Sprint(v), nil
 	case []any:
 		return joined(len(v), func(i int) (string, error) { return shown(c, v[i]) })
 	}
