@@ -38,6 +38,13 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	sub := c.Sub(p.Isolate)
 	// The prefix is how addresses and menus of the platform write the name of a chain.
 	out, err := sub.Call(strings.TrimPrefix(p.Operation, "Chain."), c.Input, nil)
+	// A session that existed before stays open, and the rest of the chain goes on in it. One that was opened ends here,
+	// also if the operation fails: a chain that goes on after the failure finds the context as it was.
+	if opened {
+		if c.SetVar(conversation, before); !had {
+			delete(c.Vars, conversation)
+		}
+	}
 	if err != nil {
 		// Read from the variables of the sub-context: isolated ones do not reach c, and the session
 		// is undone with the call.
@@ -46,14 +53,8 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 		}
 		return nil, err
 	}
-	// A session that existed before stays open, and the rest of the chain goes on in it.
 	if !opened {
 		return out, nil
-	}
-	// A variable that was not there is removed again, so that later steps find the context as it
-	// was.
-	if c.SetVar(conversation, before); !had {
-		delete(c.Vars, conversation)
 	}
 	return out, uisession.Drop(c.Tx, id)
 }
