@@ -28,7 +28,7 @@ type auditParams struct {
 	Users      []string  `json:"principalName,omitzero" doc:"Only events of these users."`
 	From       time.Time `json:"startEventDate,omitzero" doc:"Only events at or after this time."`
 	To         time.Time `json:"endEventDate,omitzero" doc:"Only events at or before this time."`
-	PageSize   int       `json:"pageSize" default:"50" doc:"Maximum number of records per page."`
+	PageSize   int       `json:"pageSize" default:"50" doc:"Maximum number of records per page; a negative number means the server's limit."`
 	Index      int       `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 	SortBy     []string  `json:"sortBy,omitzero" doc:"Fields to sort by; eventDate by default."`
 	SortOrder  []string  `json:"sortOrder,omitzero" doc:"Direction for each field: asc (oldest first), or anything else for descending."`
@@ -45,6 +45,13 @@ func (p auditParams) run(c *engine.Ctx, d *storage.Doc) (*storage.EntryPage, err
 	o, err := paging{p.PageSize, p.Index, 0, 0, p.SortBy, p.SortOrder}.options()
 	if err != nil {
 		return nil, err
+	}
+	if err := sortable(o.Sort); err != nil {
+		return nil, err
+	}
+	// Records have milliseconds, and the filter ends before its end.
+	if !p.To.IsZero() {
+		p.To = p.To.Truncate(time.Millisecond).Add(time.Millisecond)
 	}
 	f := storage.EntryFilter{
 		DocID: d.ID(), Events: p.Events, Categories: p.Categories, Users: p.Users,

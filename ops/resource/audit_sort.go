@@ -31,14 +31,20 @@ var texts = map[string]func(e *storage.Entry) string{
 // Sorting needs all of them in memory, for each page again: nothing is kept between two calls.
 const maxSorted = maxPage
 
+// sortable refuses fields that records do not have.
+func sortable(by []storage.SortKey) error {
+	for _, k := range by {
+		if texts[k.Field] == nil && !moments[k.Field] {
+			known := slices.AppendSeq(slices.Collect(maps.Keys(texts)), maps.Keys(moments))
+			return fault.Invalid.Errorf("sortBy: audit records have no field %q%s", k.Field, fault.Perhaps(k.Field, slices.Values(known))).In("sortBy")
+		}
+	}
+	return nil
+}
+
 // sorted returns a page of the records in an order they are not kept in, which is found by
 // reading all of them.
 func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storage.EntryPage, error) {
-	for _, k := range by {
-		if texts[k.Field] == nil && !moments[k.Field] {
-			return nil, fault.Invalid.Errorf("sortBy: audit records have no field %q%s", k.Field, fault.Perhaps(k.Field, maps.Keys(texts))).In("sortBy")
-		}
-	}
 	want := f.PageOptions
 	f.PageOptions = storage.PageOptions{Limit: maxSorted, CountLimit: -1}
 	all, err := c.Tx.Entries(f)
@@ -51,6 +57,9 @@ func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storag
 	}
 	slices.SortStableFunc(all.Entries, func(a, b storage.Entry) int { return inOrder(&a, &b, by) })
 	total := len(all.Entries)
+	if want.Limit <= 0 {
+		want.Limit = all.MaxPage
+	}
 	from := min(want.Offset, total)
 	to := min(from+want.Limit, total)
 	page := all.Page
