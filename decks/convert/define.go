@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"catena/decks/field"
@@ -71,7 +74,9 @@ func (d *Deck) defineOptions(src []byte) error {
 	if err := json.Unmarshal(src, &members); err != nil {
 		return fault.Invalid.Errorf("definition: %v", err).WithCode(fault.CodeInvalidDefinition)
 	}
-	for name, raw := range members {
+	// In order: of two spellings of a name the same one always counts.
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		raw := members[name]
 		f := field.Fields.Find(strings.ReplaceAll(strings.ToLower(name), "-", "_"))
 		if f == nil || f.Write != field.Appearance || string(raw) == "null" {
 			continue
@@ -184,7 +189,7 @@ func (b *block) html(ctx context.Context) (string, error) {
 func length(v any) string {
 	switch v := v.(type) {
 	case float64:
-		return fmt.Sprintf("%gpx", v)
+		return strconv.FormatFloat(v, 'f', -1, 64) + "px"
 	case string:
 		// Only these characters can be in a measure, so a value cannot add declarations to the style attribute.
 		if strings.Trim(v, "0123456789.-px%") == "" {
@@ -234,9 +239,26 @@ func table(rows [][]any) string {
 	for _, row := range rows {
 		out.WriteString("<tr>")
 		for _, cell := range row {
-			out.WriteString("<td>" + html.EscapeString(fmt.Sprint(cell)) + "</td>")
+			out.WriteString("<td>" + html.EscapeString(cellText(cell)) + "</td>")
 		}
 		out.WriteString("</tr>")
 	}
 	return out.String() + "</tbody></table>"
+}
+
+// cellText is a cell as it is read: numbers as they are written, nothing for null.
+func cellText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
 }

@@ -1,8 +1,12 @@
 package convert
 
 import (
+	"context"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
 // settings are what Markdown says about a slide, and the attributes that say it in HTML.
@@ -51,12 +55,34 @@ func (d *Deck) about(front map[string]any) {
 	delete(front, "transition") // of the deck, not of its first slide
 }
 
-// firstHeading is the text of the first heading of Markdown.
-func firstHeading(src string) string {
+// firstHeading is the text of the first heading of Markdown, without its markup.
+func firstHeading(ctx context.Context, src string) (string, error) {
+	code := codeFence("")
 	for line := range strings.SplitSeq(src, "\n") {
-		if text := strings.TrimLeft(line, "#"); text != line && strings.HasPrefix(text, " ") {
-			return strings.Trim(strings.TrimSpace(text), "# *_`")
+		if code.read(line); code != "" || !heading.MatchString(line) {
+			continue
+		}
+		written, err := render(ctx, line)
+		if err != nil {
+			return "", err
+		}
+		if text := plain(written); text != "" {
+			return text, nil
 		}
 	}
-	return ""
+	return "", nil
+}
+
+var heading = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]`)
+
+// plain is the text of HTML.
+func plain(written string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(written))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		if kind == html.TextToken {
+			b.Write(z.Text())
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }

@@ -72,7 +72,9 @@ func readMarkdown(ctx context.Context, src string) (*Deck, error) {
 	}
 	d.HTML = strings.TrimSpace(out.String())
 	if d.Title == "" {
-		d.Title = firstHeading(src)
+		if d.Title, err = firstHeading(ctx, src); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }
