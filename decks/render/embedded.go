@@ -157,7 +157,7 @@ func (f *document) prepare(slides *html.Node) {
 	c := &computing{sheet: newSheet(sheets...), rootSize: 16, width: float64(d.Width), height: float64(d.Height)}
 	f.layout = &layout{
 		ctx: f.ctx, computing: c, fonts: newFonts(f.pdf),
-		pictures: &pictures{deck: d, pdf: f.pdf, loaded: map[string]*picture{}},
+		pictures: &pictures{deck: d, pdf: f.pdf, loaded: map[string]*picture{}, unseen: map[string]bool{}},
 	}
 	reveal := slides.Parent
 	page := c.of(reveal.Parent.Parent, c.root())
@@ -260,7 +260,7 @@ func emphasis(n *html.Node) bool {
 func (f *document) page() *painter {
 	f.pdf.AddPage()
 	f.pages++
-	return &painter{pdf: f.pdf, fonts: f.layout.fonts, pictures: f.layout.pictures, alpha: 1, under: f.background}
+	return &painter{ctx: f.ctx, pdf: f.pdf, fonts: f.layout.fonts, pictures: f.layout.pictures, alpha: 1, under: f.background}
 }
 
 // number writes the number of the slide in the corner, with that of the fragment.

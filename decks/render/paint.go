@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"math"
 	"strings"
 
@@ -13,6 +14,7 @@ const pointsPerPixel = 0.75
 
 // painter draws boxes on a page.
 type painter struct {
+	ctx      context.Context //nolint:containedctx // bounds the loading of pictures
 	pdf      *fpdf.Fpdf
 	fonts    *fonts
 	pictures *pictures
@@ -89,6 +91,43 @@ func (p *painter) backdrop(b *box, x, y float64) {
 	}
 	if s.gradient != nil {
 		p.gradient(s.gradient, x, y, b.w, b.h)
+	}
+	if s.image != "" && b.w > 0 && b.h > 0 {
+		p.behind(s, rect{x, y, b.w, b.h})
+	}
+}
+
+// maxTiles bounds how often a picture repeats; a smaller one is stretched instead.
+const maxTiles = 400
+
+// behind draws the picture that a style sheet puts behind a box: over all of it, within it, or in its own size from the
+// corner on.
+func (p *painter) behind(s *style, r rect) {
+	pic := p.pictures.load(p.ctx, s.image)
+	if pic == nil {
+		p.pictures.unseen[s.image] = true
+		return
+	}
+	p.setAlpha(1)
+	if s.cover == "cover" || s.cover == "contain" {
+		p.image(pic, r, s.cover)
+		return
+	}
+	w, h := float64(pic.width), float64(pic.height)
+	columns, rows := math.Ceil(r.w/w), math.Ceil(r.h/h)
+	switch {
+	case s.repeat == "no-repeat":
+		columns, rows = 1, 1
+	case columns*rows > maxTiles:
+		p.image(pic, r, "cover")
+		return
+	}
+	p.pdf.ClipRect(pt(r.x), pt(r.y), pt(r.w), pt(r.h), false)
+	defer p.pdf.ClipEnd()
+	for i := range int(columns) {
+		for j := range int(rows) {
+			p.pdf.ImageOptions(pic.name, pt(r.x+float64(i)*w), pt(r.y+float64(j)*h), pt(w), pt(h), false, fpdf.ImageOptions{ImageType: pic.kind}, 0, "")
+		}
 	}
 }
 

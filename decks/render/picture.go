@@ -32,6 +32,7 @@ type pictures struct {
 	deck   *Deck
 	pdf    *fpdf.Fpdf
 	loaded map[string]*picture
+	unseen map[string]bool // backgrounds of style sheets that cannot be shown
 }
 
 const (

@@ -28,7 +28,9 @@ func firstProperties() map[string]setter {
 		"align-items":           word(func(s *style) *string { return &s.items }),
 		"background":            setBackground,
 		"background-color":      setBackground,
-		"background-image":      setBackground,
+		"background-image":      setBackgroundImage,
+		"background-repeat":     word(func(s *style) *string { return &s.repeat }),
+		"background-size":       word(func(s *style) *string { return &s.cover }),
 		"border":                func(c *computing, s, _ *style, v string) { c.borders(s, v, 0, 1, 2, 3) },
 		"border-bottom":         func(c *computing, s, _ *style, v string) { c.borders(s, v, 2) },
 		"border-collapse":       func(_ *computing, s, _ *style, v string) { s.collapseBorder = v == "collapse" },
@@ -244,10 +246,22 @@ func setBackground(_ *computing, s, _ *style, v string) {
 			s.image = u
 		} else if col, ok := colorOf(part); ok {
 			s.background = col
+		} else if part == "no-repeat" {
+			s.repeat = part
+		} else if part == "cover" || part == "contain" { // after the position and a slash
+			s.cover = part
 		} else if part == "none" {
 			s.background, s.image, s.gradient = rgba{}, "", nil
 		}
 	}
+}
+
+// setBackgroundImage leaves the colour as it is.
+func setBackgroundImage(c *computing, s, parent *style, v string) {
+	color := s.background
+	s.image, s.gradient = "", nil
+	setBackground(c, s, parent, v)
+	s.background = color
 }
 
 // addressOf reads url(…).

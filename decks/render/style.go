@@ -17,6 +17,7 @@ type style struct {
 	color, background         rgba
 	gradient                  *gradient
 	image                     string // address of a background
+	cover, repeat             string // its size, and how it repeats
 	align, space, transform   string // text-align, white-space, text-transform
 	valign, bullet, fit       string
 	hidden                    bool

@@ -36,6 +36,9 @@ func (f *document) undrawn() []string {
 	if drawings > 0 {
 		out = append(out, fmt.Sprintf("drawings in SVG: not drawn without a browser (%d)", drawings))
 	}
+	if n := len(f.layout.pictures.unseen); n > 0 {
+		out = append(out, fmt.Sprintf("backgrounds: not drawn without a browser (%d)", n))
+	}
 	for _, script := range slices.Sorted(maps.Keys(letters)) {
 		out = append(out, fmt.Sprintf("characters (%s): not drawn without a browser (%d)", script, letters[script]))
 	}
