@@ -86,7 +86,8 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 // of the server creates (fromStored) may also name operations that only chains may call.
 func (e *env) chains(accept, reject string) (map[string]string, error) {
 	out := map[string]string{}
-	for key, name := range map[string]string{acceptChain: accept, rejectChain: reject} {
+	for _, chain := range [...]struct{ key, name string }{{acceptChain, accept}, {rejectChain, reject}} {
+		key, name := chain.key, chain.name
 		if name == "" {
 			continue
 		}

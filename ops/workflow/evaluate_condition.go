@@ -7,6 +7,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 // evaluateCondition decides between the two branches of a conditional folder of a route;
@@ -37,22 +38,9 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var order int
-	switch v := v.(type) {
-	// An empty property is null, whatever its type, and compares as an empty text: it is less than
-	// any value.
-	case nil:
-		order = cmp.Compare("", p.Value)
-	case string:
-		order = cmp.Compare(v, p.Value)
-	case int64:
-		n, err := strconv.ParseInt(p.Value, 10, 64)
-		if err != nil {
-			return nil, fault.Invalid.Errorf("value: must be an integer, not %q", p.Value).In("value")
-		}
-		order = cmp.Compare(v, n)
-	default:
-		return nil, fault.Invalid.Errorf("subject: property %s is neither an integer nor a text", p.Subject).In("subject")
+	order, err := p.order(d, v)
+	if err != nil {
+		return nil, err
 	}
 	place := "2"
 	if map[string]bool{
@@ -64,4 +52,30 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 	e.SetVar("nextStepPos", place)
 	// Nothing, where the platform returns null: the next step of a chain loses the input.
 	return nil, nil
+}
+
+// order compares the property with the value as the type of the property says, also if it is empty: an empty integer
+// is less than every integer, an empty text equals an empty value.
+func (p conditionParams) order(d *storage.Doc, v any) (int, error) {
+	f, err := d.FieldAt(p.Subject)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case f.List:
+	case f.Kind == schema.String:
+		text, _ := v.(string)
+		return cmp.Compare(text, p.Value), nil
+	case f.Kind == schema.Integer, f.Kind == schema.Long:
+		n, err := strconv.ParseInt(p.Value, 10, 64)
+		if err != nil {
+			return 0, fault.Invalid.Errorf("value: must be an integer, not %q", p.Value).In("value")
+		}
+		if v == nil {
+			return -1, nil
+		}
+		is, _ := v.(int64)
+		return cmp.Compare(is, n), nil
+	}
+	return 0, fault.Invalid.Errorf("subject: property %s is neither an integer nor a text", p.Subject).In("subject")
 }
