@@ -44,6 +44,7 @@ type suggestEntriesParams struct {
 // The limit counts entries that matched, in the order of the directory; the tree is sorted
 // afterwards. With translated labels the platform also filters after reading, and so does this.
 func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	p.Term = strings.TrimSpace(p.Term)
 	d, err := record.In(c.Tx, p.Directory)
 	if fault.Is(err, fault.NotFound) { // a form goes on without suggestions
 		c.Log.LogAttrs(c, slog.LevelWarn, "no suggestions", slog.String("directory", p.Directory), slog.String("error", err.Error()))
@@ -109,7 +110,7 @@ func obsolete(e *record.Entry) bool {
 }
 
 func (p suggestEntriesParams) matches(label string) bool {
-	term := strings.TrimSpace(p.Term)
+	term := p.Term
 	if !p.Case {
 		label, term = strings.ToLower(label), strings.ToLower(term)
 	}
