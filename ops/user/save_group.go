@@ -2,6 +2,7 @@ package user
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) 
 	if p.Tenant != "" {
 		return engine.Void{}, fault.Invalid.Errorf("tenantId: there are no tenants").In("tenantId")
 	}
+	if p.Name == "" { // people calls the field name
+		return engine.Void{}, fault.Invalid.Errorf("Group MUST have a name").In("groupname")
+	}
 	g, err := people.LookupGroup(c.Tx, p.Name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return engine.Void{}, err
@@ -57,8 +61,9 @@ func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) 
 }
 
 func (p saveGroupParams) set(g *people.Group) error {
-	for name, v := range p.Properties {
-		text := ""
+	// In order, so that of two names of a field the same one always counts.
+	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
+		text, v := "", p.Properties[name]
 		if v != nil {
 			text = fmt.Sprint(v)
 		}

@@ -1,6 +1,9 @@
 package user
 
 import (
+	"maps"
+	"slices"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -48,8 +51,9 @@ func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if err != nil {
 		u = &people.User{Username: p.Username}
 	}
-	for xpath, v := range p.Properties {
-		if err := setField(u, xpath, v); err != nil {
+	// In order, so that of two names of a field the same one always counts.
+	for _, xpath := range slices.Sorted(maps.Keys(p.Properties)) {
+		if err := setField(u, xpath, p.Properties[xpath]); err != nil {
 			return engine.Void{}, err
 		}
 	}
