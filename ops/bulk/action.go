@@ -16,7 +16,7 @@ import (
 type action struct {
 	check func(c *engine.Ctx, params map[string]any) error
 	do    func(c *engine.Ctx, d *storage.Doc, params map[string]any) error
-	line  func(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error)
+	line  func(c *engine.Ctx, d *storage.Doc, t csvTable) ([]string, error)
 }
 
 // actions are those that there are, by name. The names are the platform's; those with UI are what its

@@ -37,7 +37,7 @@ var firstColumns = []string{
 
 // columns are the properties that parameters "schemas" and "xpaths" ask for, by schema and name. The
 // columns of schemas come first, sorted, then the xpaths in the order given. Header and lines call it
-// separately, in different transactions: it depends on nothing but the parameters and the types.
+// for each batch, in different transactions: it depends on nothing but the parameters and the types.
 func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 	var out []string
 	names, err := texts(params, "schemas")
@@ -54,9 +54,13 @@ func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 		}
 	}
 	slices.Sort(out)
+	out = slices.Compact(out) // a schema may be named twice
 	xpaths, err := texts(params, "xpaths")
 	if err != nil {
 		return nil, err
+	}
+	if len(xpaths) > 2*maxColumns { // before they are compared with each other
+		return nil, fault.Limit.Errorf("parameters: more than %d columns", maxColumns).In("parameters")
 	}
 	for _, xpath := range xpaths {
 		if !slices.Contains(out, xpath) {
@@ -93,13 +97,16 @@ func texts(params map[string]any, name string) (out []string, err error) {
 	return out, nil
 }
 
+// csvTable is the table that a batch adds lines to.
+type csvTable struct {
+	params  map[string]any
+	columns []string // after firstColumns
+	out     *sheet.Writer
+}
+
 // line is a document as a line of the table.
-func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error) {
-	more, err := columns(c, params)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]string, 0, len(firstColumns)+len(more))
+func line(c *engine.Ctx, d *storage.Doc, t csvTable) ([]string, error) {
+	out := make([]string, 0, len(firstColumns)+len(t.columns))
 	fixed, err := firstValues(d)
 	if err != nil {
 		return nil, err
@@ -107,11 +114,11 @@ func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error
 	for _, v := range fixed {
 		out = append(out, cell(v))
 	}
-	for _, xpath := range more {
+	for _, xpath := range t.columns {
 		xpath, named := strings.CutSuffix(xpath, labelMark)
 		v, err := valueIfAny(d, xpath)
 		if err == nil && v != nil && named {
-			v, err = labels(c, xpath, v, params)
+			v, err = labels(c, xpath, v, t.params)
 		}
 		if err != nil {
 			return nil, err

@@ -224,13 +224,19 @@ func (w *worker) finish(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 // act acts on the documents of a batch.
 func (w *worker) act(tx *storage.Tx, c *engine.Ctx, cmd *command, ids []string) error {
 	var lines bytes.Buffer
-	out := sheet.NewWriter(&lines, false)
-	for _, id := range ids {
-		if err := cmd.one(c, id, out); err != nil {
+	t := csvTable{params: cmd.Params, out: sheet.NewWriter(&lines, false)}
+	if actions[cmd.Action].line != nil {
+		var err error
+		if t.columns, err = columns(c, cmd.Params); err != nil {
 			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
+	for _, id := range ids {
+		if err := cmd.one(c, id, t); err != nil {
+			return err
+		}
+	}
+	if err := t.out.Flush(); err != nil {
 		return err
 	}
 	return w.keepLines(tx, cmd.Next, lines.Bytes())
@@ -239,7 +245,7 @@ func (w *worker) act(tx *storage.Tx, c *engine.Ctx, cmd *command, ids []string) 
 // one acts on a document. Only what must end the whole batch is an error. Documents that are gone, or
 // that the user may not read any longer, are skipped and not counted as errors: others have worked in
 // the repository since the query ran.
-func (cmd *command) one(c *engine.Ctx, id string, out *sheet.Writer) error {
+func (cmd *command) one(c *engine.Ctx, id string, t csvTable) error {
 	// It counts attempts, skipped and failed ones included, so that it reaches the total when the
 	// command is complete.
 	cmd.Processed++
@@ -254,11 +260,11 @@ func (cmd *command) one(c *engine.Ctx, id string, out *sheet.Writer) error {
 			if a.line == nil {
 				return a.do(c, d, cmd.Params)
 			}
-			cells, err := a.line(c, d, cmd.Params)
+			cells, err := a.line(c, d, t)
 			if err != nil {
 				return err
 			}
-			return out.Write(cells)
+			return t.out.Write(cells)
 		})
 	}
 	if err != nil {
