@@ -54,8 +54,11 @@ func (in background) change(ctx context.Context, id string, fn func(tx *storage.
 func carryOut(ctx context.Context, in background, id string) error {
 	var todo *row
 	err := in.change(ctx, id, func(_ *storage.Tx, r *row) error {
-		r.Status = running
-		todo = r
+		// The job can come again, for example after a crash that followed the conversion. A second result would be
+		// held forever, as end knows only the one in the record.
+		if r.Status != completed {
+			r.Status, todo = running, r
+		}
 		return nil
 	})
 	if err != nil || todo == nil {
@@ -72,6 +75,9 @@ func carryOut(ctx context.Context, in background, id string) error {
 		return failed
 	}
 	return in.change(ctx, id, func(tx *storage.Tx, r *row) error {
+		if r.Status == completed { // meanwhile, by another server
+			return nil
+		}
 		r.Status = completed
 		if failed != nil {
 			r.Failure = failed.Error()
