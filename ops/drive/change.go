@@ -142,10 +142,15 @@ var deleteItem = engine.Op{
 	Doc: "Moves a file or folder that the caller synchronizes to the trash and returns the input. A synchronization root is no longer " +
 		"synchronized instead, and a member of a collection is removed from the collection.",
 	Callers: engine.Anyone,
-	Run:     engine.On(itemParams.remove),
+	Run:     engine.On(removeParams.run),
 }
 
-func (p itemParams) remove(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+type removeParams struct {
+	ID     string `json:"id" doc:"Id of the file or folder."`
+	Parent string `json:"parentId,omitzero" doc:"Id of the folder that it was deleted from, if it is in several collections."`
+}
+
+func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	v, it, err := need(c, p.ID)
 	if err != nil {
 		return engine.Void{}, err
