@@ -171,3 +171,22 @@ func TestCallsLeaveNothing(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// BenchmarkRun measures a call of an operation that does nothing: without anybody who is told, and with somebody who is told of
+// no call.
+func BenchmarkRun(b *testing.B) {
+	for _, told := range []bool{false, true} {
+		b.Run(fmt.Sprintf("told=%v", told), func(b *testing.B) {
+			e := benchEngine(b)
+			if told {
+				e.SetSpans((&listened{deaf: true}).spans)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Run(b.Context(), Call{Op: "Test.Nothing", As: &Principal{Name: "bob"}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

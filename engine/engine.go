@@ -52,6 +52,7 @@ type core struct {
 	clock     func() time.Time
 	newID     func() string
 	traces    *TraceStore
+	spans     atomic.Pointer[Spans] // nil: calls are told to nobody
 	live      *live
 	failures  failures
 	recorder  recorder

@@ -103,17 +103,17 @@ const workTime = 24 * time.Hour
 // Work carries out fn in a transaction of the server's own, as a call of its own under the name in call: what
 // happens in the transaction belongs to it. Of the call, who acts, the entry point, the name and what was asked count. The time
 // of a call is for what it runs Within: the transaction itself has as long as ctx gives it.
-func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx *storage.Tx) error) error {
+func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx *storage.Tx) error) (err error) {
 	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Effect: effect, Callers: Anyone}}, args: call}
 	r.whole = &deadline{Context: ctx, at: time.Now().Add(workTime), run: r}
 	r.begin(ctx)
-	defer r.finish()
+	defer func() { r.finish(err) }()
 	begin := e.repo.Update
 	if effect == Reads {
 		begin = e.repo.View
 	}
 	r.recording = r.records()
-	err := r.rounds(&r.outer, func() error {
+	err = r.rounds(&r.outer, func() error {
 		return begin(r.whole, e.System(), func(tx *storage.Tx) error {
 			r.after, r.ops, r.root, r.steps, r.printed = nil, 0, nil, 0, 0
 			r.settle()

@@ -85,12 +85,14 @@ type running struct {
 	traced    trace.Trace // what the call belongs to, once it was asked for
 	hidden    []string    // secrets that the call was given, which what is kept of it must not show
 	exit      bool
-	recording bool   // it is recorded if it goes well
-	detached  bool   // nobody waits for its end
-	attemptID string // of the attempt, once something is kept that undoes it
-	outer     frame  // the transaction of the call itself
-	frame     *frame // the innermost transaction; nil: it is not the call's
-	restarts  int    // attempts that began again because something was run apart
+	told      func(*Span) // is called with how it ended; nil: nobody wants to know
+	recording bool        // it is recorded if it goes well
+	bare      bool        // root is for told only: it has no values, and nobody else sees it
+	detached  bool        // nobody waits for its end
+	attemptID string      // of the attempt, once something is kept that undoes it
+	outer     frame       // the transaction of the call itself
+	frame     *frame      // the innermost transaction; nil: it is not the call's
+	restarts  int         // attempts that began again because something was run apart
 	inner     *Plan
 	fn        func(c *Ctx) (any, error) // is run in place of an operation
 	top       bool                      // the next operation is the one called
@@ -148,8 +150,8 @@ func (r *running) carryOut() (*Result, error) {
 }
 
 // perform carries out the call; nothing of it goes on afterwards.
-func (r *running) perform() error {
-	defer r.finish()
+func (r *running) perform() (err error) {
+	defer func() { r.finish(err) }()
 	e, call := r.e, r.call
 	switch {
 	case call.As == nil:
@@ -169,7 +171,7 @@ func (r *running) perform() error {
 		defer release()
 	}
 	r.recording = r.records()
-	err := r.transact()
+	err = r.transact()
 	r.settle()
 	e.count(r.res.Attempts, err)
 	if err != nil {
@@ -421,12 +423,17 @@ func (r *running) conclude(c *Ctx, out any) error {
 // panicked makes an error of a panic; the stack goes to the log.
 func (r *running) panicked(p any) error {
 	r.e.log.LogAttrs(r.end.Context, slog.LevelError, "operation panicked", slog.String("operation", r.def.Name),
-		slog.String("request", r.call.RequestID), slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+		slog.String("request", r.call.RequestID), slog.String("traceId", r.distributed().ID), slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 	return r.def.failed(StageRun, fault.Internal.Errorf("panic: %v", p))
 }
 
 // runAfter does what was to be done once the call is committed.
 func (r *running) runAfter(ctx context.Context) {
+	if len(r.after) == 0 {
+		return
+	}
+	// The commit has happened, so what depends on it has to be done even if the client has gone meanwhile.
+	ctx = trace.With(context.WithoutCancel(ctx), r.distributed())
 	for _, f := range r.after {
 		func() {
 			defer func() {
@@ -434,9 +441,7 @@ func (r *running) runAfter(ctx context.Context) {
 					_ = r.panicked(p)
 				}
 			}()
-			// The commit has happened, so what depends on it has to be done even if the client has gone
-			// meanwhile.
-			r.ctx.report(f(context.WithoutCancel(ctx)))
+			r.ctx.report(f(ctx))
 		}()
 	}
 }

@@ -170,16 +170,20 @@ func (r *running) begin(ctx context.Context) {
 	}
 	r.began = time.Now()
 	r.end.Context, r.end.at, r.end.run = ctx, r.began.Add(r.limit), r
+	if s := r.e.spans.Load(); s != nil {
+		r.beginSpan(*s)
+	}
 	r.e.live.add(r)
 }
 
-// finish is the end of what begin began.
-func (r *running) finish() {
+// finish is the end of what begin began; err is why the call failed.
+func (r *running) finish(err error) {
 	r.e.live.remove(r)
 	r.end.stop()
 	if r.whole != nil {
 		r.whole.stop()
 	}
+	r.endSpan(err)
 }
 
 // reason is why the call failed, if that is not for err itself: somebody ended it, or its time was over.
@@ -205,7 +209,7 @@ func (e *Engine) Start(ctx context.Context, call Call, done func(*Result, error)
 		defer func() {
 			if p := recover(); p != nil {
 				e.log.Error("panic", slog.Any("panic", p), slog.String("operation", call.Op),
-					slog.String("requestId", call.RequestID), slog.String("stack", string(debug.Stack())))
+					slog.String("requestId", call.RequestID), slog.String("traceId", r.distributed().ID), slog.String("stack", string(debug.Stack())))
 			}
 			done(res, err)
 		}()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/search"
 	"catena/storage/trace"
 )
@@ -29,6 +30,8 @@ type Trace struct {
 	Changes  []storage.Change  `json:"changes,omitempty"` // of a step of a dry run, the first ones if they are many
 	Steps    []*Trace          `json:"steps,omitempty"`
 
+	Code string `json:"-"` // kind or code of the error; "" if the operation went well
+
 	owner  storage.Owned
 	up     *Trace
 	secret bool // what it returned is
@@ -43,10 +46,22 @@ const (
 // maxPrinted is how many bytes of what a call prints are recorded.
 const maxPrinted = 4096
 
-// WithTrace returns a context for calls that belong to the trace that a traceparent header (W3C Trace Context) names,
-// and ctx itself if it names none.
-func WithTrace(ctx context.Context, parent string) context.Context {
-	if t, ok := trace.Parse(parent); ok {
+// Joined returns a context for the calls of a request with this traceparent header ("" if it has none). While calls are
+// told to a collector, those of a request without the header share a trace of their own.
+func (e *Engine) Joined(ctx context.Context, parent string) (joined context.Context, ok bool) {
+	t, ok := trace.Parse(parent)
+	if !ok {
+		if e.spans.Load() == nil {
+			return ctx, false
+		}
+		t = trace.New()
+	}
+	return trace.With(ctx, t), true
+}
+
+// SameTrace returns ctx for work that belongs to the trace of another context.
+func SameTrace(ctx, of context.Context) context.Context {
+	if t, ok := trace.Of(of); ok {
 		return trace.With(ctx, t)
 	}
 	return ctx
@@ -82,9 +97,53 @@ func (r *running) newTrace(began time.Time) *Trace {
 // IsOf reports whether it is the trace of a call of somebody's, and not of one who had the name before.
 func (t *Trace) IsOf(p *Principal) bool { return t.owner.Is(p) }
 
-// beginTrace starts recording if the call, or the engine, is to be recorded.
+// Span is a call as a collector of traces is told of it. How it ended is known at its end only.
+type Span struct {
+	Op, Repository string
+	EntryPoint     EntryPoint
+	User, Request  string
+	Start, End     time.Time
+	Attempts       int
+	Err            error
+	Steps          []*Trace // with Op, Start, Duration, Line, Code and Steps; Duration is 0 of what did not end
+}
+
+// Spans is asked about every call that begins. It returns the trace that the call and what it causes belong to, given the one
+// that the caller's work belongs to (the zero value if it belongs to none), and what is called with the call at its end, once; nil
+// if nobody wants to know.
+type Spans func(caused trace.Trace, s *Span) (own trace.Trace, end func(*Span))
+
+// SetSpans has calls that begin from now on be told to a collector.
+func (e *Engine) SetSpans(s Spans) { e.spans.Store(&s) }
+
+// beginSpan asks whether the call is to be told.
+func (r *running) beginSpan(s Spans) {
+	caused, _ := trace.Of(r.end.Context)
+	r.traced, r.told = s(caused, &Span{Op: r.def.Name, Repository: r.e.repoName(), EntryPoint: r.args.EntryPoint, Request: r.args.RequestID, Start: r.began})
+}
+
+// endSpan tells how the call ended.
+func (r *running) endSpan(err error) {
+	if r.told == nil {
+		return
+	}
+	s := &Span{
+		Op: r.def.Name, Repository: r.e.repoName(), EntryPoint: r.args.EntryPoint, Request: r.args.RequestID,
+		Start: r.began, End: time.Now(), Attempts: r.res.Attempts, Err: err,
+	}
+	if r.args.As != nil {
+		s.User = r.args.As.Name
+	}
+	if r.root != nil {
+		s.Steps = r.root.Steps
+	}
+	r.told(s)
+}
+
+// beginTrace starts recording if the call, or the engine, is to be recorded, or a collector is told of the call.
 func (r *running) beginTrace() {
-	if !r.recording && !r.call.Trace && !r.e.traces.Recording() {
+	r.bare = !r.recording && !r.call.Trace && !r.e.traces.Recording()
+	if r.bare && r.told == nil {
 		return
 	}
 	r.root = r.newTrace(time.Now())
@@ -114,6 +173,9 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 			t.noted = len(storage.Noted(c.Tx))
 		}
 	}
+	if r.bare {
+		return t
+	}
 	params = given(params, raw)
 	r.hide(d, params)
 	t.Input, t.Params, t.secret = r.summary(in), r.summaries(d, params), d.Secret
@@ -136,7 +198,7 @@ func (t *Trace) warn(d *Def, params map[string]any) {
 
 // evaluated records what a parameter of the step that runs is, in place of its expression.
 func (c *Ctx) evaluated(d *Def, name string, v any) {
-	if c.trace == nil || c.run == nil || c.run.steps > c.run.e.limits.TraceSteps {
+	if c.trace == nil || c.run == nil || c.run.bare || c.run.steps > c.run.e.limits.TraceSteps {
 		return
 	}
 	r := c.run
@@ -155,16 +217,23 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 		return err
 	}
 	t.Duration = time.Since(t.Start)
-	if t.up != nil && c.Tx != nil {
+	if t.up != nil && c.Tx != nil && !c.run.bare {
 		if all := storage.Noted(c.Tx); len(all) > t.noted {
 			t.Changes = slices.Clone(all[t.noted:min(len(all), t.noted+maxChanges)])
 		}
 	}
 	if err != nil {
+		t.Code = fault.Word(err)
+	}
+	switch {
+	case c.run.bare:
+	case err != nil:
 		_, cause := root(err)
 		t.Error = c.run.shown(cause.Error(), maxSummary)
-	} else if t.Output = c.run.summary(out); t.secret && t.Output != "" {
-		t.Output = concealed
+	default:
+		if t.Output = c.run.summary(out); t.secret && t.Output != "" {
+			t.Output = concealed
+		}
 	}
 	if t.up != nil {
 		c.trace = t.up
@@ -175,7 +244,7 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 // Printed adds a line that a script printed to what is recorded.
 func (c *Ctx) Printed(line string) {
 	t := c.trace
-	if t == nil || c.run == nil || c.run.printed >= maxPrinted {
+	if t == nil || c.run == nil || c.run.bare || c.run.printed >= maxPrinted {
 		return
 	}
 	line = c.run.shown(line, maxSummary)

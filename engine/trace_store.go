@@ -141,7 +141,7 @@ func (s *TraceStore) forget() {
 
 // traceDone keeps the trace of a call that went well.
 func (e *Engine) traceDone(r *running) {
-	if r.root == nil {
+	if r.root == nil || r.bare {
 		return
 	}
 	r.root.Duration = time.Since(r.root.Start)
@@ -155,7 +155,7 @@ func (e *Engine) traceDone(r *running) {
 // names of the operations that the error names.
 func (e *Engine) traceFailure(r *running, err error) {
 	t := r.root
-	if t == nil {
+	if t == nil || r.bare {
 		t = r.newTrace(r.began)
 		t.Duration, t.Steps = time.Since(r.began), r.failedSteps(err)
 	}

@@ -33,7 +33,6 @@ type asyncRun struct {
 	id, owner, op string // the id is that of the call
 	engine        *engine.Engine
 	call          engine.Call
-	parent        string // traceparent it came with
 	encoder       *encoder
 	result        *engine.Result
 	size          int64 // of result
@@ -68,8 +67,8 @@ func (r *runs) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(descRuns, prometheus.GaugeValue, float64(over), "over")
 }
 
-// add makes room for a run and begins it. What it returns is encoded when it is asked for, unless it is to be kept.
-func (r *runs) add(run *asyncRun, now time.Time) error {
+// add makes room for a run and begins it; ctx is that of the request, whose trace it belongs to. What it returns is encoded when it is asked for, unless it is to be kept.
+func (r *runs) add(ctx context.Context, run *asyncRun, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	own, _ := r.kept(run.owner, now)
@@ -84,7 +83,7 @@ func (r *runs) add(run *asyncRun, now time.Time) error {
 		call.Encode = nil
 	}
 	var err error
-	if run.id, err = run.engine.Start(engine.WithTrace(r.ctx, run.parent), call, func(res *engine.Result, err error) { r.end(run, res, err, time.Now()) }); err != nil {
+	if run.id, err = run.engine.Start(engine.SameTrace(r.ctx, ctx), call, func(res *engine.Result, err error) { r.end(run, res, err, time.Now()) }); err != nil {
 		return err
 	}
 	r.all[run.id] = run
@@ -172,9 +171,9 @@ func (r *runs) remove(id string) {
 // Begin starts a call of an operation in the background, and answers where its status is.
 func (x *Request) Begin(name string, call engine.Call, re Reply) error {
 	re.base = x.Base()
-	run := &asyncRun{owner: x.As.Identity(), op: name, engine: x.Engine, parent: x.HTTP.Header.Get("Traceparent"), encoder: x.encoder(&call, re)}
+	run := &asyncRun{owner: x.As.Identity(), op: name, engine: x.Engine, encoder: x.encoder(&call, re)}
 	run.call = call
-	if err := x.Server.runs.add(run, time.Now()); err != nil {
+	if err := x.Server.runs.add(x.HTTP.Context(), run, time.Now()); err != nil {
 		return err
 	}
 	if x.PrefersAsync() {

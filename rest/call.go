@@ -206,7 +206,7 @@ func transactionTimeout(h http.Header) time.Duration {
 	return time.Second * time.Duration(min(n, 86_400))
 }
 
-// traceID is that of the request's traceparent header; "" if it has none.
+// traceID is that of the request: of its traceparent header, or one of its own while traces are sent; otherwise "".
 func (x *Request) traceID() string { return engine.TraceID(x.HTTP.Context()) }
 
 // keyed gives the call the idempotency key of a POST. It counts for one address of one

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"catena/engine"
 	"catena/storage/fault"
 )
 
@@ -23,8 +22,12 @@ var (
 
 // identify gives the request the trace it belongs to, and its id: the caller's, if it is short and harmless.
 func (x *Request) identify() {
-	if parent := x.HTTP.Header["Traceparent"]; len(parent) == 1 {
-		x.HTTP = x.HTTP.WithContext(engine.WithTrace(x.HTTP.Context(), parent[0]))
+	parent := ""
+	if named := x.HTTP.Header["Traceparent"]; len(named) == 1 {
+		parent = named[0]
+	}
+	if ctx, ok := x.Server.Engine.Joined(x.HTTP.Context(), parent); ok {
+		x.HTTP = x.HTTP.WithContext(ctx)
 	}
 	if ids := x.HTTP.Header["X-Request-Id"]; len(ids) == 1 && harmless(ids[0]) {
 		x.ID = ids[0]

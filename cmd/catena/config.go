@@ -133,15 +133,23 @@ func supply(f *pflag.FlagSet, flag *pflag.Flag, values map[string]fileValue) err
 	return nil
 }
 
-// variable is the name of a setting in the environment.
+// variable is the name of a setting in the environment. Those of OpenTelemetry have the name that every program uses.
 func variable(flag string) string {
-	return "CATENA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	name := strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	if standardized(flag) {
+		return name
+	}
+	return "CATENA_" + name
 }
 
-// fromEnv reads CATENA_NAME, or the file that CATENA_NAME_FILE names.
+func standardized(flag string) bool { return strings.HasPrefix(flag, "otel-") }
+
+// fromEnv reads the variable of a setting, such as CATENA_NAME, or the file that the variable with _FILE after its name
+// names.
 func fromEnv(flag string) (string, bool, error) {
 	name := variable(flag)
-	if v, ok := os.LookupEnv(name); ok {
+	// The specification of OpenTelemetry has an empty variable mean none.
+	if v, ok := os.LookupEnv(name); ok && (v != "" || !standardized(flag)) {
 		return v, true, nil
 	}
 	path, ok := os.LookupEnv(name + "_FILE")

@@ -130,6 +130,8 @@ var imports = map[string][]string{
 	"rest/resttest":                  {"..."}, // a server for tests
 	"cmd/catena":                     {"..."},
 	"cmd/catena/host":                {},
+	"cmd/catena/telemetry":           {"engine", "storage/trace"},
+	"cmd/catena/telemetry/otlptest":  {}, // a collector for tests
 	"cmd/questions":                  {}, // tests only
 	"cmd/simulation":                 {}, // tests only
 	"cmd/survey":                     {},

@@ -107,6 +107,7 @@ func settingsPage() string {
 	newRoot(&global{}).PersistentFlags().VisitAll(func(f *pflag.Flag) { settingRow(&shared, f) })
 	return "# Settings\n\nThis page is generated from the program. Every setting is a key of the YAML file that `--config` names and an environment variable: " +
 		"`backup-keep: 3` or `CATENA_BACKUP_KEEP=3`. The settings of the server listed first, and the global settings, are also flags: `--backup-keep 3`. " +
+		"The variables of settings that begin with `otel-` are those of OpenTelemetry: `OTEL_SERVICE_NAME` for `otel-service-name`. " +
 		"[Operating a server](operate.md#configure) explains how they combine.\n" +
 		"\n## Settings of the server\n" + server.String() +
 		"\n## Rarely changed settings\n" + header + rare.String() +

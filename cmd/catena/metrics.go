@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"catena/cmd/catena/telemetry"
 	"catena/storage/credential"
 	"catena/storage/disk"
 	"catena/storage/fault"
@@ -193,4 +194,26 @@ func (a *app) serveMetrics(ctx context.Context, addr string, from prometheus.Gat
 		}
 	}()
 	return l.Addr(), func() { _ = server.Close(); <-done }, nil
+}
+
+// tell begins to send traces and metrics to the collector of the operator, if there is one.
+func (s *serve) tell(ctx context.Context, a *app, at net.Addr) error {
+	if s.told == nil {
+		return nil
+	}
+	node, err := a.node(at)
+	if err == nil {
+		err = s.told.Start(ctx, telemetry.Server{Version: version, Node: node})
+	}
+	if spans := s.told.Spans(); spans != nil && err == nil {
+		a.engine.SetSpans(spans)
+	}
+	return err
+}
+
+// untell sends what is left. The metrics are read once more, so what they describe must still be open.
+func (s *serve) untell(ctx context.Context) {
+	if s.told != nil {
+		s.told.Close(ctx)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"catena/rest"
@@ -28,6 +29,11 @@ func described(t *testing.T) map[string][]string {
 	t.Cleanup(func() { _ = a.close() })
 	s := &serve{}
 	s.backups.folder = t.TempDir()
+	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	s.telemetry.Flags(f)
+	if err := f.Parse([]string{"--otel-exporter-otlp-endpoint=http://127.0.0.1:4318"}); err != nil {
+		t.Fatal(err)
+	}
 	registry := s.metrics(a)
 	h := a.handler(rest.Config{Metrics: registry, NoMetrics: true})
 	t.Cleanup(h.Close)

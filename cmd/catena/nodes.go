@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"time"
 
@@ -28,6 +29,18 @@ func (a *app) join(ctx context.Context, address string) (err error) {
 	}
 	a.member, err = cluster.Join(ctx, a.repo, cluster.Node{Address: address, Host: host, Version: version})
 	return err
+}
+
+// node is what tells this server from others: its id among the nodes, or the name of the machine and the port.
+func (a *app) node(at net.Addr) (string, error) {
+	if a.member != nil {
+		return a.member.ID(), nil
+	}
+	host, err := os.Hostname()
+	if _, port, bad := net.SplitHostPort(at.String()); bad == nil {
+		host = net.JoinHostPort(host, port)
+	}
+	return host, err
 }
 
 // nodeChecks are what must hold of a node before it gets requests.

@@ -27,6 +27,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/cmd/catena/host"
+	"catena/cmd/catena/telemetry"
 	"catena/engine/egress"
 	"catena/engine/mail"
 	"catena/rest"
@@ -60,9 +61,11 @@ type serve struct {
 	exportFolder, chromium  string
 	accessLog               string
 	ui                      string
+	telemetry               telemetry.Settings
 
 	requests *accessLog // that of accessLog, once it is open
 	scrubber *maintenance.Scrubber
+	told     *telemetry.Telemetry // nil: nothing is sent
 }
 
 // flags defines a flag for every setting. Those that topics does not list are hidden.
@@ -89,6 +92,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	s.backups.flags(f)
 	s.certificate.flags(f)
 	s.smtp.flags(f)
+	s.telemetry.Flags(f)
 	f.StringVar(&s.contact, "security-contact", "", "contact for vulnerability reports, such as mailto:security@example.org, published at /.well-known/security.txt")
 	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, such as 10.1.0.0/16, that the rate does not apply to; an untrusted proxy stands for everybody behind it")
 	f.StringSliceVar(&s.proxies, "trusted-proxies", nil, "addresses or networks, such as 10.1.0.0/16, of proxies that set X-Forwarded-For or Forwarded")
@@ -138,7 +142,7 @@ func (s *serve) check() error {
 	_, unsent := mail.New(s.smtp.config())
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
-	return errors.Join(append(all, unsent, err, lost, s.certificate.check(), s.checkUI())...)
+	return errors.Join(append(all, unsent, err, lost, s.certificate.check(), s.checkUI(), s.telemetry.Check())...)
 }
 
 func (s *serve) options() openOptions {
@@ -229,6 +233,9 @@ func (s *serve) metrics(a *app) *prometheus.Registry {
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}
+	if s.told = telemetry.New(&s.telemetry, a.log, registry); s.told != nil {
+		registry.MustRegister(s.told)
+	}
 	return registry
 }
 
@@ -248,6 +255,10 @@ func (s *serve) networks() (exempt, proxies []netip.Prefix, err error) {
 
 // answer calls started, answers requests until ctx ends, and then those under way.
 func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Listener, started func()) (err error) {
+	if err := s.tell(ctx, a, l.Addr()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer s.untell(ctx)
 	manager := host.NewNotifier(os.Getenv)
 	tell := func(state string) {
 		if err := manager.Tell(state); err != nil {

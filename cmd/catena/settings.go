@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"catena/cmd/catena/telemetry"
 	"catena/decks/export"
 	"catena/engine"
 	"catena/engine/pdf"
@@ -34,7 +35,7 @@ import (
 )
 
 // secretSettings are not shown.
-var secretSettings = map[string]bool{"admin-password": true, "store": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true}
+var secretSettings = map[string]bool{"admin-password": true, "store": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true, telemetry.HeadersFlag: true}
 
 func configCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check or print the settings of the server"}

@@ -169,6 +169,9 @@ func (m *Member) Status(context.Context) error {
 	return nil
 }
 
+// ID is that of this process among the nodes.
+func (m *Member) ID() string { return m.self.ID }
+
 // Count is how many nodes were there at the last beat.
 func (m *Member) Count() int { return int(m.seen.Load()) }
 

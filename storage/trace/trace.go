@@ -13,6 +13,7 @@ import (
 type Trace struct {
 	ID      string // 32 hexadecimal digits
 	Sampled bool   // the one who began it records it
+	Span    string `json:",omitempty"` // 16 hexadecimal digits: what of the trace causes the work; "" if nothing is known to
 }
 
 // New begins a trace.
@@ -34,7 +35,7 @@ func Parse(parent string) (t Trace, ok bool) {
 		return t, false
 	}
 	flags, _ := hex.DecodeString(part[3])
-	return Trace{part[1], flags[0]&1 == 1}, true
+	return Trace{ID: part[1], Sampled: flags[0]&1 == 1, Span: part[2]}, true
 }
 
 // digits reports whether a text is so many hexadecimal digits, in lower case.
@@ -42,13 +43,17 @@ func digits(text string, n int) bool {
 	return len(text) == n && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// Parent is a value of the header traceparent for something that this server causes; each has an id of its own.
+// Parent is a value of the header traceparent for something that the work causes. The header must name a span, so a
+// trace without one gets one that nobody records, another each time.
 func (t Trace) Parent() string {
-	flags := "-00"
+	span, flags := t.Span, "-00"
+	if span == "" {
+		span = random(8)
+	}
 	if t.Sampled {
 		flags = "-01"
 	}
-	return "00-" + t.ID + "-" + random(8) + flags
+	return "00-" + t.ID + "-" + span + flags
 }
 
 // Key finds a trace in a context.
