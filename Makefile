@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: deb release run build test postgres nodes check lint survey bench questions peers fuzz fault soak golden client clean slides
+.PHONY: deb release run build test postgres nodes check lint survey bench questions peers fuzz fault simulation soak golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -94,7 +94,7 @@ fuzz: ## every fuzz target for a little while
 
 fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 of nodes and 20 of PostgreSQL, 20 promotions of a standby, 2,000 stalled clients, every attack at every entry point, the largest decks printed by the browser, every operation canceled
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run "OperationFails|TablesFail|OlderFiles" ./storage/badger
-	CATENA_SEEDS=20000 $(GO) test -count=1 -timeout 4h -run 'Simulation|Badger' ./cmd/simulation
+	CATENA_SEEDS=20000 $(GO) test -count=1 -timeout 4h -run 'Simulation|Badger|TestNodes$$' ./cmd/simulation
 	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run 'TestCrash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run '(Outbox|Waiting)Crash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run 'NodesCrash$$' -v ./cmd/catena
@@ -104,6 +104,10 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins' -v ./decks/html ./storage ./rest
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run Cancel ./ops
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run 'Large(Printed)?$$' -v ./decks/export
+
+SEEDS ?= 1000
+simulation: ## SEEDS (1000) simulated runs of one server, and a quarter as many of two servers on one store
+	CATENA_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 4h -run 'TestSimulation$$|TestNodes$$' -v ./cmd/simulation
 
 SOAK ?= 1h
 soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk level off; chart in bin/soak

@@ -117,14 +117,14 @@ func (m *machine) lose(old kv.Store) (kv.Store, error) {
 // similar afterwards.
 func TestBadger(t *testing.T) {
 	if seed := number("CATENA_SEED", 0); seed > 0 {
-		problems, trace, history := runOn(t, seed, true, mutation{}, newMachine(t.TempDir(), seed))
+		problems, trace, history := runOn(t, seed, true, mutation{}, setting{nodes: 1, machine: newMachine(t.TempDir(), seed)})
 		t.Logf("history:\n%s\ntrace %s", text(history), trace)
 		report(t, seed, problems)
 		return
 	}
 	began, all := time.Now(), max(1, seeds(400)/80)
 	for seed := uint64(1); seed <= all && !t.Failed(); seed++ {
-		problems, _, _ := runOn(t, seed, false, mutation{}, newMachine(t.TempDir(), seed))
+		problems, _, _ := runOn(t, seed, false, mutation{}, setting{nodes: 1, machine: newMachine(t.TempDir(), seed)})
 		report(t, seed, problems)
 	}
 	t.Logf("%d seeds in %s", all, time.Since(began))

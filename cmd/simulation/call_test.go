@@ -13,6 +13,7 @@ import (
 	"catena/engine"
 	"catena/engine/entity"
 	"catena/storage/fault"
+	"catena/storage/kv"
 )
 
 // call is what a client asked for, and what came of it.
@@ -67,6 +68,9 @@ func (w *world) client(n int) {
 		if w.sched.pass(a.as(context.Background()), atRest); w.over {
 			return
 		}
+		if len(w.servers) > 1 {
+			a.at = r.IntN(len(w.servers))
+		}
 		w.do(a, w.user(r), w.choose(r))
 	}
 }
@@ -75,9 +79,9 @@ func (w *world) client(n int) {
 func (w *world) do(a *actor, user string, act action) *call {
 	c := &call{n: len(w.calls), client: a.name, user: user, action: act}
 	w.calls = append(w.calls, c)
-	s := w.server
+	s := w.servers[a.at]
 	a.call, a.committed, a.begun = c, 0, s.store.now()
-	w.sched.history.add("%s %d as %s: %s", a.name, c.n, user, act)
+	w.sched.history.add("%s %d at %d as %s: %s", a.name, c.n, a.at, user, act)
 	s.calls.Add(1)
 	defer s.calls.Add(-1)
 	ctx, cancel := context.WithCancel(a.as(s.ctx))
@@ -112,7 +116,7 @@ func outcome(err error) string {
 // disturbed reports whether an error says nothing about the call: the world failed, or it was too busy.
 func disturbed(err error) bool {
 	return errors.Is(err, errDead) || errors.Is(err, errIO) || errors.Is(err, errFull) || errors.Is(err, context.Canceled) ||
-		strings.Contains(err.Error(), "lost the race") || strings.Contains(err.Error(), "the call took longer")
+		errors.Is(err, kv.ErrDown) || errors.Is(err, kv.ErrUncertain) || strings.Contains(err.Error(), "conflicted with others") || strings.Contains(err.Error(), "the call took longer")
 }
 
 // judge plays all calls to the model in the order in which they took effect, and says what they answered wrongly.

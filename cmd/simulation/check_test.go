@@ -31,27 +31,27 @@ func (hook) apply(*model, *person) error { return nil }
 
 // check compares everything with the model, once nothing is left to be done.
 func (w *world) check() {
-	repo := w.server.repo
-	ctx := context.Background()
-	err := repo.View(ctx, repo.System(), func(t *storage.Tx) error {
-		w.checkTree(t)
-		w.checkPermissions(t)
-		w.checkIndexes(t)
-		w.checkLog(t)
-		w.checkDecks(t)
-		return nil
-	})
-	if err != nil {
-		w.problem("check: %v", err)
+	for _, s := range w.servers {
+		err := s.repo.View(context.Background(), s.repo.System(), func(t *storage.Tx) error {
+			w.checkTree(t)
+			w.checkPermissions(t)
+			w.checkIndexes(t)
+			w.checkLog(t)
+			w.checkDecks(t)
+			return nil
+		})
+		if err != nil {
+			w.problem("check: %v", err)
+		}
 	}
 	w.checkDeliveries()
 	w.checkContent()
-	w.verify()
+	w.verify(w.servers[0])
 }
 
-// verify has the server look for what does not fit together.
-func (w *world) verify() {
-	problems, err := maintenance.Verify(context.Background(), w.server.repo)
+// verify has a server look for what does not fit together.
+func (w *world) verify(s *server) {
+	problems, err := maintenance.Verify(context.Background(), s.repo)
 	if err != nil {
 		w.problem("verify: %v", err)
 	}
@@ -285,6 +285,7 @@ func (w *world) checkDeliveries() {
 
 // checkContent waits until what nobody refers to is to be swept, and looks at what is left.
 func (w *world) checkContent() {
+	w.free()
 	w.wait(grace * 3)
 	w.settle()
 	needed := map[string]bool{}

@@ -9,6 +9,11 @@
 // same whenever they are run. Some run on the real store, on a file system with faults (TestBadger says what is left
 // to chance there).
 //
+// In TestNodes, two servers share a store across a simulated network (node, network). Messages to the store and from it,
+// heartbeats and leases among them, are lost or late; wake-ups between the servers are lost, late or doubled; a server is cut
+// off for a while; their clocks differ. The same model judges what they answer, and no duty or job is carried out
+// by both at the same time.
+//
 // CATENA_SEED=n replays a run and prints its history; CATENA_SEEDS=n runs so many seeds, CATENA_FIRST_SEED=n from
 // that one on.
 package simulation

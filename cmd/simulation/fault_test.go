@@ -15,6 +15,12 @@ const (
 	lostRace     failure = "conflict"          // although there was none
 	unsynced     failure = "not synced, lost"  // the sync fails, and the commit is not on the disk
 	unsyncedKept failure = "not synced, there" // the sync fails, and the commit is on the disk
+
+	lostRequest failure = "request lost"     // the database never gets the commit
+	lostAnswer  failure = "answer lost"      // the commit is made, which the server finds out
+	late        failure = "late"             // the commit is under way for a while
+	unknown     failure = "unknown, refused" // nobody finds out what became of the commit
+	unknownMade failure = "unknown, made"
 )
 
 // plan is how a run goes: how much is done, and how much goes wrong.
@@ -25,6 +31,8 @@ type plan struct {
 	rate    int           // one step in so many goes wrong; 0: none
 	pause   int           // one step in so many is preceded by a pause
 	longest time.Duration // of these pauses
+	cuts    int           // times that a server is cut off from the database; of several servers
+	shared  bool          // several servers have a database
 	weights []int         // of the choices: a run that does few kinds of things does them more often to the same documents
 }
 
@@ -59,7 +67,26 @@ func (p plan) judge(r *rand.Rand, t *turn) (v verdict) {
 			v.fault, v.after = none, 1+r.IntN(30)
 		}
 	case atCommit:
-		v.fault = []failure{lostRace, lostRace, lostRace, full, full, unsynced, unsyncedKept}[r.IntN(7)]
+		v.fault, v.delay = pick(r, p.commits()), time.Duration(r.Int64N(int64(longestDelay)))
 	}
 	return v
+}
+
+// commits are the faults that a commit meets.
+func (p plan) commits() []failure {
+	if p.shared {
+		return []failure{lostRace, lostRace, lostRequest, lostRequest, lostAnswer, late, late, late, unknown, unknownMade}
+	}
+	return []failure{lostRace, lostRace, lostRace, full, full, unsynced, unsyncedKept}
+}
+
+// longestDelay is how long a message to the database takes at most. It is more than a duty or a lease of a job lasts.
+const longestDelay = 40 * time.Second
+
+// share makes the plan one for several servers.
+func (p *plan) share(r *rand.Rand) {
+	p.shared = true
+	if p.crashes > 0 || p.rate > 0 {
+		p.cuts = r.IntN(4)
+	}
 }

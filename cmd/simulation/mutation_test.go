@@ -19,6 +19,7 @@ type mutation struct {
 	lies   bool   // one of a hundred commits is acknowledged and not made
 	rename bool   // what is sent again has another id
 	lost   bool   // a crash takes the last commit with it
+	stale  bool   // one of several servers reads what the database had before
 }
 
 // spoil changes a commit.
@@ -36,11 +37,14 @@ func (m *mutation) spoil(b *kv.Batch) {
 	}
 }
 
-// mutations are faults that runs have to find. The keys are those of storage/keys.go.
-var mutations = map[string]struct {
+// mutated is a fault, and within how many seeds it is found.
+type mutated struct {
 	mutation
-	seeds uint64 // within which it is found
-}{
+	seeds uint64
+}
+
+// mutations are faults that runs have to find. The keys are those of storage/internal/layout.
+var mutations = map[string]mutated{
 	"a place in the tree is not written":         {mutation{drop: []byte("t")}, 10},
 	"a child is not listed":                      {mutation{drop: []byte("c\x01")}, 10},
 	"an index row is not written":                {mutation{drop: []byte("x")}, 10},
@@ -59,15 +63,31 @@ var mutations = map[string]struct {
 	"a crash takes the last commit with it":      {mutation{lost: true}, 20},
 }
 
+// nodeMutations are faults that runs of two servers have to find.
+var nodeMutations = map[string]mutated{
+	"reads lag behind the database":              {mutation{stale: true}, 10},
+	"the change of memberships is not announced": {mutation{drop: []byte("g\x05"), one: 1}, 30},
+	"the change of the tree is not announced":    {mutation{drop: []byte("mepoch"), one: 1}, 30},
+	"the holder of a duty is not written":        {mutation{drop: []byte("rduty\x00"), one: 1}, 10},
+	"the lease of a job is not written":          {mutation{drop: []byte("j\x01"), one: 1}, 10},
+	"commits are not validated":                  {mutation{races: true}, 10},
+}
+
 // TestMutations holds that the simulation finds faults: each of these within so many seeds.
-func TestMutations(t *testing.T) {
+func TestMutations(t *testing.T) { find(t, mutations, 1) }
+
+// TestNodeMutations holds that the simulation of two servers finds faults.
+func TestNodeMutations(t *testing.T) { find(t, nodeMutations, 2) }
+
+func find(t *testing.T, faults map[string]mutated, nodes int) {
+	t.Helper()
 	if underRace {
 		t.Skip("what is found does not depend on the race detector")
 	}
-	for name, m := range mutations {
+	for name, m := range faults {
 		t.Run(name, func(t *testing.T) {
 			for seed := range m.seeds {
-				if problems, _, _ := run(t, seed+1, false, m.mutation); len(problems) > 0 {
+				if problems, _, _ := runOn(t, seed+1, false, m.mutation, setting{nodes: nodes}); len(problems) > 0 {
 					t.Logf("found by seed %d: %s", seed+1, problems[0])
 					return
 				}

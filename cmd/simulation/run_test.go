@@ -24,8 +24,10 @@ func (w *world) play() {
 		w.disk.Store = s
 		w.machine.fs.Set(disktest.Plan{})
 	}
-	if err := w.start(); err != nil {
-		w.t.Fatal(err)
+	for n := range w.servers {
+		if err := w.start(n); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	w.prepare()
 	w.disk.wrong = w.wrong
@@ -35,9 +37,10 @@ func (w *world) play() {
 	w.clients()
 	w.plan.rate = 0
 	synctest.Wait() // what was let go last may still break the store
-	if !w.over && (w.machine != nil || w.server.store.broken.Load()) {
-		w.crash() // to see what was acknowledged
+	if !w.over && (w.machine != nil || w.servers[0].store.broken.Load()) {
+		w.crash(0) // to see what was acknowledged
 	}
+	w.heal()
 	if w.machine != nil && !w.over {
 		w.machine.fs.Set(disktest.Plan{})
 	}
@@ -58,7 +61,7 @@ func (w *world) play() {
 
 // clients has the clients make their calls, while the server crashes now and then.
 func (w *world) clients() {
-	crashes := w.crashes()
+	crashes, cuts := w.moments(w.plan.crashes), w.moments(w.plan.cuts)
 	for n := range clients {
 		w.active.Add(1)
 		go w.client(n)
@@ -74,14 +77,26 @@ func (w *world) clients() {
 			w.wait(time.Duration(w.sched.random.Int64N(int64(w.plan.longest))))
 		}
 		w.sched.release(t, w.plan.judge(w.sched.random, t))
-		if w.server.store.broken.Load() {
+		if w.servers[0].store.broken.Load() {
 			broken++
 		}
-		if steps++; !w.over && (crashes[steps] || broken > 40 || w.machine != nil && w.machine.fs.Crashed()) {
+		steps++
+		if cuts[steps] {
+			w.cut()
+		}
+		if !w.over && (crashes[steps] || broken > 40 || w.machine != nil && w.machine.fs.Crashed()) {
 			broken = 0
-			w.crash()
+			w.crash(w.one())
 		}
 	}
+}
+
+// one is the number of one of the servers.
+func (w *world) one() int {
+	if len(w.servers) == 1 {
+		return 0
+	}
+	return w.sched.random.IntN(len(w.servers))
 }
 
 // wait lets time pass.
@@ -90,19 +105,19 @@ func (w *world) wait(d time.Duration) {
 	synctest.Wait()
 }
 
-// crashes returns after which steps the server crashes.
-func (w *world) crashes() map[int]bool {
+// moments returns after which steps something happens so many times.
+func (w *world) moments(times int) map[int]bool {
 	at := map[int]bool{}
-	for range w.plan.crashes {
+	for range times {
 		at[1+w.sched.random.IntN(w.plan.steps)] = true
 	}
 	return at
 }
 
-// crash ends the server at once, and starts another on what the disk has.
-func (w *world) crash() {
-	w.sched.history.add("crash")
-	s := w.server
+// crash ends a server at once, and starts another on what the disk has.
+func (w *world) crash(n int) {
+	w.sched.history.add("crash %d", n)
+	s := w.servers[n]
 	s.store.dead.Store(true)
 	if w.machine != nil {
 		w.machine.fs.Stop()
@@ -110,7 +125,7 @@ func (w *world) crash() {
 	w.end(s)
 	err := w.disk.lose()
 	if err == nil {
-		err = w.start()
+		err = w.start(n)
 	}
 	if err != nil {
 		w.problem("the server does not start after a crash: %v", err)
@@ -118,7 +133,7 @@ func (w *world) crash() {
 	}
 	w.sched.history.add("started")
 	if !w.over {
-		w.verify()
+		w.verify(w.servers[n])
 	}
 }
 
@@ -127,7 +142,7 @@ func (w *world) end(s *server) {
 	s.stop()
 	for {
 		synctest.Wait()
-		let := w.sched.drain()
+		let := w.sched.drain(s.store.at)
 		if !let && s.busy.Load() == 0 && s.calls.Load() == 0 {
 			return
 		}
@@ -154,7 +169,7 @@ func (w *world) settle() {
 
 // idle reports whether no job waits and full text is up to date.
 func (w *world) idle() bool {
-	b, err := outbox.Count(context.Background(), w.server.repo)
+	b, err := outbox.Count(context.Background(), w.servers[0].repo)
 	if err != nil {
 		w.problem("backlog: %v", err)
 		return true
@@ -167,9 +182,11 @@ func (w *world) idle() bool {
 
 // stop ends the run in good order.
 func (w *world) stop() {
-	w.end(w.server)
-	if err := w.server.repo.Close(); err != nil {
-		w.problem("close: %v", err)
+	for _, s := range w.servers {
+		w.end(s)
+		if err := s.repo.Close(); err != nil {
+			w.problem("close: %v", err)
+		}
 	}
 }
 
@@ -177,7 +194,7 @@ func (w *world) stop() {
 // everything.
 func (w *world) prepare() {
 	admin := &actor{name: "setup", free: true}
-	repo, m := w.server.repo, w.model
+	repo, m := w.servers[0].repo, w.model
 	err := repo.Update(context.Background(), repo.System(), func(t *storage.Tx) error {
 		for _, g := range []string{"group0", "group1"} {
 			if err := people.SaveGroup(t, &people.Group{Name: g}); err != nil {
@@ -206,7 +223,7 @@ func (w *world) prepare() {
 	m.docs[m.base] = &document{id: m.base, typ: "Workspace", title: "", blocked: true, last: "system", entries: []entry{
 		{user: "group0", permission: "ReadWrite"}, {user: "group1", permission: "Read"},
 	}}
-	as, err := w.server.engine.PrincipalOf(context.Background(), administrator)
+	as, err := w.servers[0].engine.PrincipalOf(context.Background(), administrator)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 // actor is a goroutine, or several of one purpose, that the scheduler lets go on.
 type actor struct {
 	name string
+	at   int  // number of the server that it is of, or calls
 	free bool // the scheduler is not asked
 
 	call *call // that is under way
@@ -55,6 +56,7 @@ const (
 // turn is a goroutine that waits until it is let go on.
 type turn struct {
 	name  string // of the actor, and of the job that is carried out
+	at    int    // number of the server
 	place string
 	on    chan verdict
 }
@@ -64,6 +66,8 @@ type verdict struct {
 	fault failure
 	after int // of a begun transaction: the reads before it fails
 	pause int // of a begun transaction: the reads before it hands over again
+
+	delay time.Duration // of a message to or from a database
 }
 
 // scheduler lets one goroutine go on at a time.
@@ -73,7 +77,7 @@ type scheduler struct {
 
 	mu         sync.Mutex
 	waiting    []*turn
-	delivering bool
+	delivering map[int]bool // servers
 }
 
 // pass hands over to the scheduler until it says how to go on. Goroutines of nobody's go on at once.
@@ -82,21 +86,25 @@ func (s *scheduler) pass(ctx context.Context, place string) verdict {
 	if a == nil || a.free {
 		return verdict{}
 	}
-	t := &turn{name: a.name + outbox.Carried(ctx), place: place, on: make(chan verdict)}
+	name := a.name + outbox.Carried(ctx)
+	if renews() {
+		name += " lease"
+	}
+	t := &turn{name: name, at: a.at, place: place, on: make(chan verdict)}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, t)
 	s.mu.Unlock()
 	return <-t.on
 }
 
-// locked reports whether the caller holds a lock for which others would wait without the bubble noticing:
-// that of a sequence, while numbers of it are leased.
-func locked() bool {
+// renews reports whether the caller renews the lease of a job, beside the goroutine that carries it out: of two turns of
+// the same name, it would be left to chance which one goes on.
+func renews() bool {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if strings.HasSuffix(f.Function, "kv.(*DB).lease") {
+		if strings.HasSuffix(f.Function, "outbox.(*Queue).renew") {
 			return true
 		}
 		if !more {
@@ -114,10 +122,7 @@ func (s *scheduler) next() *turn {
 	slices.SortStableFunc(s.waiting, func(a, b *turn) int {
 		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.place, b.place))
 	})
-	ready := slices.Clone(s.waiting)
-	if s.delivering {
-		ready = slices.DeleteFunc(ready, func(t *turn) bool { return t.place == atJob })
-	}
+	ready := slices.DeleteFunc(slices.Clone(s.waiting), func(t *turn) bool { return t.place == atJob && s.delivering[t.at] })
 	if len(ready) == 0 {
 		return nil
 	}
@@ -126,20 +131,20 @@ func (s *scheduler) next() *turn {
 	return t
 }
 
-// deliver makes one delivery at a time: others would wait for their turn by the clock, and in no certain order.
-func (s *scheduler) deliver(do func(context.Context, outbox.Job) error) func(context.Context, outbox.Job) error {
+// deliver makes one delivery of a server at a time: others would wait for their turn by the clock, and in no certain order.
+func (s *scheduler) deliver(at int, do func(context.Context, outbox.Job) error) func(context.Context, outbox.Job) error {
 	return func(ctx context.Context, j outbox.Job) error {
 		s.pass(ctx, atJob)
-		s.busy(true)
-		defer s.busy(false)
+		s.busy(at, true)
+		defer s.busy(at, false)
 		return do(ctx, j)
 	}
 }
 
-func (s *scheduler) busy(now bool) {
+func (s *scheduler) busy(at int, now bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.delivering = now
+	s.delivering[at] = now
 }
 
 // release lets a goroutine go on.
@@ -148,12 +153,12 @@ func (s *scheduler) release(t *turn, v verdict) {
 	t.on <- v
 }
 
-// drain lets one go on that is within a transaction, and reports whether there was one.
-func (s *scheduler) drain() bool {
+// drain lets one go on that is within a transaction of a server, and reports whether there was one.
+func (s *scheduler) drain(at int) bool {
 	s.mu.Lock()
 	s.history.step()
 	slices.SortStableFunc(s.waiting, func(a, b *turn) int { return strings.Compare(a.name, b.name) })
-	i := slices.IndexFunc(s.waiting, func(t *turn) bool { return t.place != atRest })
+	i := slices.IndexFunc(s.waiting, func(t *turn) bool { return t.place != atRest && t.at == at })
 	if i < 0 {
 		s.mu.Unlock()
 		return false

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -28,16 +29,22 @@ func TestMain(m *testing.M) {
 // run plays a seed and returns what is wrong, and the trace.
 func run(t *testing.T, seed uint64, keep bool, wrong mutation) (problems []string, trace string, history []string) {
 	t.Helper()
-	return runOn(t, seed, keep, wrong, nil)
+	return runOn(t, seed, keep, wrong, setting{nodes: 1})
 }
 
-// runOn is run on a machine, or in memory if it is nil.
-func runOn(t *testing.T, seed uint64, keep bool, wrong mutation, m *machine) (problems []string, trace string, history []string) {
+// setting is where a run takes place.
+type setting struct {
+	nodes   int      // servers
+	machine *machine // that the store of one server is on; nil: it is in memory
+}
+
+// runOn is run in a setting.
+func runOn(t *testing.T, seed uint64, keep bool, wrong mutation, in setting) (problems []string, trace string, history []string) {
 	t.Helper()
 	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, seed, keep, wrong)
-			if w.machine = m; m != nil {
+			w := newWorld(t, seed, keep, wrong, in.nodes)
+			if w.machine = in.machine; in.machine != nil {
 				w.plan.rate = 0
 			}
 			w.play()
@@ -56,19 +63,22 @@ func number(name string, otherwise uint64) uint64 {
 }
 
 // TestSimulation plays many seeds, or the one that CATENA_SEED names and prints its history.
-func TestSimulation(t *testing.T) {
+func TestSimulation(t *testing.T) { playAll(t, seeds(500), 1) }
+
+// playAll plays so many seeds with so many servers on one store, or the one that CATENA_SEED names and prints its history.
+func playAll(t *testing.T, all uint64, nodes int) {
+	t.Helper()
 	if seed := number("CATENA_SEED", 0); seed > 0 {
-		problems, trace, history := run(t, seed, true, mutation{})
+		problems, trace, history := runOn(t, seed, true, mutation{}, setting{nodes: nodes})
 		t.Logf("history:\n%s\ntrace %s", text(history), trace)
 		report(t, seed, problems)
 		return
 	}
 	began := time.Now()
-	first, all := number("CATENA_FIRST_SEED", 1), seeds(500)
-	played := 0
+	first, played := number("CATENA_FIRST_SEED", 1), 0
 	for seed, failed := first, 0; seed < first+all && failed < 10; seed++ {
 		played++
-		if problems, _, _ := run(t, seed, false, mutation{}); len(problems) > 0 {
+		if problems, _, _ := runOn(t, seed, false, mutation{}, setting{nodes: nodes}); len(problems) > 0 {
 			failed++
 			report(t, seed, problems)
 		}
@@ -86,25 +96,33 @@ func report(t *testing.T, seed uint64, problems []string) {
 }
 
 // TestReplay holds that a seed always gives the same history.
-func TestReplay(t *testing.T) {
-	most := uint64(20)
+func TestReplay(t *testing.T) { replay(t, 20, 1) }
+
+// replay plays so many seeds twice.
+func replay(t *testing.T, most uint64, nodes int) {
+	t.Helper()
 	if underRace {
 		most = 2
 	}
 	for seed := range most {
-		_, first, before := run(t, seed, true, mutation{})
-		_, second, after := run(t, seed, true, mutation{})
+		_, first, before := runOn(t, seed, true, mutation{}, setting{nodes: nodes})
+		_, second, after := runOn(t, seed, true, mutation{}, setting{nodes: nodes})
 		if first != second {
-			for i := range before {
-				if i >= len(after) || before[i] != after[i] {
-					t.Errorf("%s", strings.Join(before[max(0, i-8):i], "\n"))
-					t.Errorf("seed %d: step %d was\n%s", seed, i, before[i])
-					if i < len(after) {
-						t.Errorf("and then\n%s", after[i])
-					}
-					break
-				}
-			}
+			t.Errorf("seed %d: %s", seed, parting(before, after))
 		}
 	}
+}
+
+// parting says where two histories part.
+func parting(before, after []string) string {
+	for i := range before {
+		if i >= len(after) || before[i] != after[i] {
+			then := "nothing"
+			if i < len(after) {
+				then = after[i]
+			}
+			return fmt.Sprintf("after\n%s\nstep %d was\n%s\nand then\n%s", text(before[max(0, i-8):i]), i, before[i], then)
+		}
+	}
+	return "the second history goes on"
 }

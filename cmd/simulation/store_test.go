@@ -33,18 +33,14 @@ var (
 type store struct {
 	*disk
 	sched  *scheduler
+	at     int         // number of the server
 	dead   atomic.Bool // the process has crashed
 	broken atomic.Bool // a sync has failed: nothing is written any longer
 }
 
 // Begin hands over and opens a snapshot.
 func (s *store) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
-	a := actorOf(ctx)
-	var v verdict
-	alone := s.within(a) && locked()
-	if !alone {
-		v = s.sched.pass(ctx, atBegin)
-	}
+	v := s.sched.pass(ctx, atBegin)
 	switch {
 	case s.dead.Load():
 		return nil, errDead
@@ -61,20 +57,19 @@ func (s *store) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.opened(ctx, snap, v), nil
+}
+
+// opened is a snapshot that was opened under the lock of the disk.
+func (s *store) opened(ctx context.Context, snap kv.Snapshot, v verdict) *snapshot {
+	a := actorOf(ctx)
 	if a != nil {
 		if a.open == 0 {
 			a.begun = s.version
 		}
 		a.open++
 	}
-	return &snapshot{Snapshot: snap, s: s, ctx: ctx, actor: a, verdict: v, alone: alone}, nil
-}
-
-// within reports whether an actor has begun a transaction that has not ended.
-func (s *store) within(a *actor) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return a != nil && a.open > 0
+	return &snapshot{Snapshot: snap, s: s, ctx: ctx, actor: a, verdict: v}
 }
 
 // now is the version that would be read.
@@ -96,17 +91,19 @@ type snapshot struct {
 	verdict verdict
 	reads   int
 	over    bool
-	alone   bool // nobody else may go on before it ends
+	link    func() error // nil: the store is of the process; else why the database cannot be reached
 }
 
 // read counts a read, which may fail or hand over first.
 func (n *snapshot) read() error {
-	if n.reads++; n.reads == n.verdict.pause && !n.alone {
+	if n.reads++; n.reads == n.verdict.pause {
 		n.s.sched.pass(n.ctx, atRead)
 	}
 	switch {
 	case n.s.dead.Load():
 		return errDead
+	case n.link != nil:
+		return n.link()
 	case n.verdict.after > 0 && n.reads >= n.verdict.after:
 		return errIO
 	}
@@ -147,10 +144,7 @@ func (broken) Close()                 {}
 
 // Commit hands over and commits, unless the disk fails.
 func (n *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
-	var v verdict
-	if !n.alone {
-		v = n.s.sched.pass(n.ctx, atCommit)
-	}
+	v := n.s.sched.pass(n.ctx, atCommit)
 	switch {
 	case n.s.dead.Load():
 		return errDead
@@ -166,21 +160,30 @@ func (n *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
 		return n.unsynced(b, v.fault == unsyncedKept)
 	}
 	d := n.s.disk
-	d.wrong.spoil(b)
-	undo, err := d.inverse(b)
-	if err == nil {
-		err = n.Snapshot.Commit(ctx, b)
-	}
+	err := n.write(ctx, b)
 	switch {
 	case err == nil:
-		d.undo = undo
-		n.made(b)
 	case d.machine != nil && !errors.Is(err, kv.ErrConflict) && !fault.Is(err, fault.Exists):
 		n.s.broken.Store(true)
 		if n.actor != nil {
 			d.machine.failed(n.actor.call, d.next(), b)
 		}
 		return errors.Join(errIO, err)
+	}
+	return err
+}
+
+// write commits what a fault in the server leaves of a batch.
+func (n *snapshot) write(ctx context.Context, b *kv.Batch) error {
+	d := n.s.disk
+	d.wrong.spoil(b)
+	undo, err := d.inverse(b)
+	if err == nil {
+		err = n.Snapshot.Commit(ctx, b)
+	}
+	if err == nil {
+		d.undo = undo
+		n.made(b)
 	}
 	return err
 }

@@ -70,10 +70,11 @@ type world struct {
 	disk    *disk
 	machine *machine // nil: the disk is in memory
 	blobs   *blob.Store
-	server  *server
+	servers []*server
+	network *network // nil: there is one server
 	wrong   mutation
 
-	ids     atomic.Uint64
+	ids     []atomic.Uint64 // of each server
 	calls   []*call
 	made    []*create // documents that clients know of
 	reviews []*start
@@ -91,6 +92,7 @@ type world struct {
 // server is one process: it ends with a crash or with the run.
 type server struct {
 	store  *store
+	node   *node // that has the store of several servers, nil if there is one server
 	repo   *storage.Repo
 	engine *engine.Engine
 	ctx    context.Context //nolint:containedctx // of all it does
@@ -100,7 +102,7 @@ type server struct {
 	calls  atomic.Int32 // calls that have not ended
 }
 
-func newWorld(t *testing.T, seed uint64, keep bool, wrong mutation) *world {
+func newWorld(t *testing.T, seed uint64, keep bool, wrong mutation, nodes int) *world {
 	cryptotest.SetGlobalRandom(t, seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	wrong.random = rand.New(rand.NewPCG(seed, 1))
@@ -108,10 +110,16 @@ func newWorld(t *testing.T, seed uint64, keep bool, wrong mutation) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{
-		t: t, seed: seed, plan: planOf(r), sched: &scheduler{random: r, history: newHistory(keep)}, wrong: wrong,
+	w := &world{
+		t: t, seed: seed, plan: planOf(r), sched: &scheduler{random: r, history: newHistory(keep), delivering: map[int]bool{}}, wrong: wrong,
 		disk: &disk{Store: memory.New()}, blobs: blobs, model: newModel(), got: &receiver{seed: seed, rename: wrong.rename, taken: map[string]string{}, tries: map[string]int{}},
+		servers: make([]*server, nodes), ids: make([]atomic.Uint64, nodes),
 	}
+	if nodes > 1 {
+		w.plan.share(r)
+		w.network, w.got.slow = newNetwork(w), true
+	}
+	return w
 }
 
 // problem notes that something is not as it should be.
@@ -121,9 +129,9 @@ func (w *world) problem(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
-// newID returns identifiers that only the seed determines.
-func (w *world) newID() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", w.seed, w.ids.Add(1)))
+// newID returns identifiers of a server that only the seed determines.
+func (w *world) newID(at int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d", w.seed, at, w.ids[at].Add(1)))
 	id := uuid.UUID(sum[:16])
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
 	return id.String()
@@ -132,18 +140,26 @@ func (w *world) newID() string {
 func half() float64 { return 0.5 }
 
 // start starts a process on the disk.
-func (w *world) start() error {
+func (w *world) start(at int) error {
 	d := declared()
 	if d.err != nil {
 		return d.err
 	}
 	log := slog.New(watchful{w})
-	s := &server{store: &store{disk: w.disk, sched: w.sched}}
+	s := &server{store: &store{disk: w.disk, sched: w.sched, at: at}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	w.servers[at] = s
+	var rows kv.Store = s.store
+	var clock func() time.Time
+	if w.network != nil {
+		s.node = w.network.join(s.store)
+		rows, clock = s.node, w.network.clock(at)
+	}
+	newID := func() string { return w.newID(at) }
 	var err error
 	s.repo, err = storage.Open(s.ctx, storage.Config{
-		DB: kv.New(s.store, kv.Options{Jitter: half, Log: log}), Blobs: w.blobs, Types: d.types, Owners: slices.Concat([]storage.Owner{record.Use(d.directories)}, owner.All, ops.Owners, decks.Owners), Log: log,
-		NewID: w.newID, Jitter: half, Secret: []byte("simulation"), PasswordMemory: 64, BlobGrace: grace,
+		DB: kv.New(rows, kv.Options{Jitter: half, Log: log}), Clock: clock, Blobs: w.blobs, Types: d.types, Owners: slices.Concat([]storage.Owner{record.Use(d.directories)}, owner.All, ops.Owners, decks.Owners), Log: log,
+		NewID: newID, Jitter: half, Secret: []byte("simulation"), PasswordMemory: 64, BlobGrace: grace,
 	}, "simulation")
 	if err != nil {
 		return err
@@ -151,13 +167,11 @@ func (w *world) start() error {
 	decks.Listen(s.repo)
 	workflow.Watch(s.repo)
 	sender := delivery.New(s.repo, w.got.post, log, nil)
-	s.engine = engine.New(engine.Config{Repo: s.repo, Set: d.set, Log: log, NewID: w.newID, Uploads: ops.Uploads})
-	w.server = s
-	w.loop(s, "text", s.repo.RunText)
+	s.engine = engine.New(engine.Config{Repo: s.repo, Set: d.set, Log: log, NewID: newID, Uploads: ops.Uploads})
 	w.loop(s, "jobs", func(ctx context.Context) error {
-		return outbox.Run(ctx, s.repo, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, grants.JobKind: grants.Jobs(s.repo)})
+		return outbox.Run(ctx, s.repo, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(at, w.alone(s, sender.Job))}, grants.JobKind: grants.Jobs(s.repo)})
 	})
-	w.loop(s, "sweep", func(ctx context.Context) error {
+	sweep := func(ctx context.Context) error {
 		for ctx.Err() == nil {
 			select {
 			case <-ctx.Done():
@@ -166,16 +180,32 @@ func (w *world) start() error {
 			}
 		}
 		return nil
-	})
+	}
+	if w.network != nil {
+		return w.network.serve(s, map[string]func(context.Context) error{"text": s.repo.RunText, "sweep": sweep})
+	}
+	w.loop(s, "text", s.repo.RunText)
+	w.loop(s, "sweep", sweep)
 	return nil
+}
+
+// actorIn is an actor that is a server itself.
+func (w *world) actorIn(s *server, name string) *actor {
+	if w.network == nil {
+		return &actor{name: name}
+	}
+	a := &actor{name: fmt.Sprint(name, s.store.at), at: s.store.at}
+	s.node.actors = append(s.node.actors, a)
+	return a
 }
 
 // loop runs what works beside the calls.
 func (w *world) loop(s *server, name string, run func(context.Context) error) {
 	s.busy.Add(1)
+	a := w.actorIn(s, name)
 	s.loops.Go(func() {
 		defer s.busy.Add(-1)
-		if err := run((&actor{name: name}).as(s.ctx)); err != nil && s.ctx.Err() == nil {
+		if err := run(a.as(s.ctx)); err != nil && s.ctx.Err() == nil {
 			w.problem("%s has ended: %v", name, err)
 		}
 	})

@@ -179,65 +179,78 @@ func (m *Member) Count() int { return int(m.seen.Load()) }
 // it. A node that does not reach the store stops before another one can begin.
 func (m *Member) OnDuty(ctx context.Context, name string, run func(context.Context) error) error {
 	for ctx.Err() == nil {
-		held, err := m.hold(ctx, name)
+		until, err := m.hold(ctx, name)
 		if err != nil && ctx.Err() == nil {
 			m.log.Warn("duty cannot be asked for", "duty", name, "err", err)
 		}
-		if !held {
+		if !time.Now().Before(until) {
 			select {
 			case <-ctx.Done():
 			case <-time.After(Beat):
 			}
 			continue
 		}
-		if err := m.serve(ctx, name, run); err != nil {
+		if err := m.serve(ctx, name, until, run); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// serve carries out a duty that is held.
-func (m *Member) serve(ctx context.Context, name string, run func(context.Context) error) error {
+// serve carries out a duty that is held until a time by the clock of the machine.
+func (m *Member) serve(ctx context.Context, name string, until time.Time, run func(context.Context) error) error {
 	working, stop := context.WithCancel(ctx)
+	defer stop()
+	// A renewal may wait for longer than the duty is held, for a commit whose answer does not come.
+	end := time.AfterFunc(time.Until(until), stop)
+	defer end.Stop()
 	done := make(chan error, 1)
 	go func() { done <- run(working) }()
 	t := time.NewTicker(Beat)
 	defer t.Stop()
-	for until := time.Now().Add(Lost); ; {
+	for {
 		select {
 		case err := <-done:
 			stop()
 			m.release(name)
 			return err
 		case <-t.C:
-			began := time.Now()
-			short, cancel := context.WithTimeout(working, Beat)
-			held, err := m.hold(short, name)
-			cancel()
-			if held {
-				until = began.Add(Lost)
+			if working.Err() != nil {
+				continue // it has been given up, and only its end is waited for
 			}
-			if err == nil && !held || time.Until(until) < Beat {
+			short, cancel := context.WithTimeout(working, Beat)
+			until, err := m.hold(short, name)
+			cancel()
+			switch {
+			case err == nil && until.IsZero():
 				stop()
+			case err == nil:
+				end.Reset(time.Until(until))
 			}
 		}
 	}
 }
 
-// hold takes or renews a duty, and reports whether this node has it.
-func (m *Member) hold(ctx context.Context, name string) (held bool, err error) {
+// hold takes or renews a duty, and returns until when this node may carry it out, the zero time if another one has it. That is
+// some time before others may take it, as clocks differ, and counted from before the transaction began.
+func (m *Member) hold(ctx context.Context, name string) (until time.Time, err error) {
+	began := time.Now()
 	err = m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error {
+		until = time.Time{}
 		var d duty
 		if _, err := t.Table(duties).Get(name, &d); err != nil {
 			return err
 		}
-		if held = d.Holder == m.self.ID || !t.Now().Before(d.Until); !held {
+		if d.Holder != m.self.ID && t.Now().Before(d.Until) {
 			return nil
 		}
+		until = began.Add(Lost - Beat)
 		return t.Table(duties).Put(name, duty{m.self.ID, t.Now().Add(Lost)})
 	})
-	return held && err == nil, err
+	if err != nil {
+		return time.Time{}, err
+	}
+	return until, nil
 }
 
 // release lets another node take over at once.

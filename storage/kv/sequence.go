@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"sync"
 
 	"catena/storage/fault"
 )
@@ -15,8 +14,8 @@ const maxLease = 1000
 
 // lease is a block of a sequence's numbers that only this process gives out.
 type lease struct {
-	mu        sync.Mutex
-	next, end int64 // next is the first number not given out
+	turn      chan struct{} // has room for who takes numbers: while a block is asked for, others wait no longer than their calls may take
+	next, end int64         // next is the first number not given out
 	size      int64
 }
 
@@ -31,12 +30,16 @@ func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
 	d.mu.Lock()
 	l := d.sequences[sequence]
 	if l == nil {
-		l = &lease{size: 8}
+		l = &lease{turn: make(chan struct{}, 1), size: 8}
 		d.sequences[sequence] = l
 	}
 	d.mu.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { <-l.turn }()
 	if l.next == l.end {
 		if err := d.lease(ctx, key, l); err != nil {
 			return 0, err
@@ -117,7 +120,7 @@ func (d *DB) returnLeases() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for name, l := range d.sequences {
-		l.mu.Lock()
+		l.turn <- struct{}{}
 		key, _ := sequenceKey(name)
 		err := d.Update(context.Background(), func(t *Tx) error {
 			n, err := number(t, key)
@@ -130,7 +133,7 @@ func (d *DB) returnLeases() {
 			d.opts.Log.Warn("sequence has a gap", "sequence", name, "err", err)
 		}
 		l.end = l.next
-		l.mu.Unlock()
+		<-l.turn
 	}
 }
 

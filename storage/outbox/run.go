@@ -17,13 +17,14 @@ import (
 )
 
 const (
-	most      = 8                // tries of a job
-	longest   = 5 * time.Minute  // one try may take
-	leaseTime = 30 * time.Second // so long a dead worker holds its jobs back
-	renewal   = 10 * time.Second
-	workers   = 8
-	pause     = time.Second // longest time before the queue is looked at again
-	maxReason = 2000        // bytes of what went wrong
+	most       = 8                // tries of a job
+	longest    = 5 * time.Minute  // one try may take
+	leaseTime  = 30 * time.Second // so long a dead worker holds its jobs back
+	leaseSpare = 3 * time.Second  // so long before its end a worker that cannot renew its lease stops: clocks differ
+	renewal    = 10 * time.Second
+	workers    = 8
+	pause      = time.Second // longest time before the queue is looked at again
+	maxReason  = 2000        // bytes of what went wrong
 )
 
 // Queue is the outbox of a repository.
@@ -92,6 +93,7 @@ func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool
 		case <-ctx.Done():
 			return claimed
 		}
+		until := time.Now().Add(leaseTime - leaseSpare)
 		j, leased, err := q.claim(ctx, key, w.busy)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("job cannot be claimed", "err", err)
@@ -104,7 +106,7 @@ func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool
 		w.running.Go(func() {
 			defer func() { <-w.slots }()
 			defer w.busy.leave(j.Kind)
-			q.carryOut(ctx, &j, &lease{key: leased}, w.busy.handlers[j.Kind].Do)
+			q.carryOut(ctx, &j, &lease{until: until, key: leased}, w.busy.handlers[j.Kind].Do)
 		})
 	}
 	return claimed
@@ -322,6 +324,8 @@ func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased
 
 // lease is the row of a job that is being carried out.
 type lease struct {
+	until time.Time // when it was taken: until when the job may be carried out, by the clock of the machine
+
 	mu  sync.Mutex
 	key []byte
 }
@@ -349,8 +353,11 @@ func (q *Queue) renew(ctx context.Context, j *Job, l *lease) (bool, error) {
 	return held, err
 }
 
-// keepLease renews a lease until ctx ends, which it ends itself when the lease is lost.
+// keepLease renews a lease until ctx ends, which it ends itself when the lease is lost. A renewal may wait for longer than the
+// lease lasts, for a commit whose answer does not come: when the lease may have ended, it is lost.
 func (q *Queue) keepLease(ctx context.Context, cancel context.CancelFunc, j *Job, l *lease) {
+	end := time.AfterFunc(time.Until(l.until), cancel)
+	defer end.Stop()
 	t := time.NewTicker(renewal)
 	defer t.Stop()
 	for {
@@ -358,12 +365,19 @@ func (q *Queue) keepLease(ctx context.Context, cancel context.CancelFunc, j *Job
 		case <-ctx.Done():
 			return
 		case <-t.C:
+			if ctx.Err() != nil {
+				return
+			}
+			began := time.Now()
 			held, err := q.renew(ctx, j, l)
-			if err != nil && ctx.Err() == nil {
+			switch {
+			case err != nil && ctx.Err() == nil:
 				q.Log.Error("lease of a job cannot be renewed", "kind", j.Kind, "job", j.ID, "err", err)
-			} else if !held {
+			case !held:
 				cancel()
 				return
+			default:
+				end.Reset(time.Until(began.Add(leaseTime - leaseSpare)))
 			}
 		}
 	}
@@ -388,8 +402,8 @@ func (q *Queue) carryOut(ctx context.Context, j *Job, l *lease, do func(context.
 	}()
 	failed := q.try(working, j, do)
 	var never *GaveUp
-	if failed != nil && ctx.Err() != nil && !errors.As(failed, &never) {
-		failed = &Later{Why: failed.Error()} // the server stops
+	if failed != nil && working.Err() != nil && !errors.As(failed, &never) {
+		failed = &Later{Why: failed.Error()} // the server stops, or the lease has ended
 	}
 	cancel()
 	<-renewing
