@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -69,7 +70,7 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 	if _, err := chain.plan(c.Set(), c.Tx.Repo().Types()); err != nil {
 		return chain.Name, problemsOf(chain, err), nil
 	}
-	circle, err := ch.circle(c, chain, nil)
+	circle, err := ch.circle(c, chain)
 	if err != nil || circle == nil {
 		return chain.Name, nil, err
 	}
@@ -82,34 +83,60 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 
 // circle follows the chains that a chain calls and returns the way back to one of them, or
 // one that is too long; nil if there is none.
+func (ch *Chains) circle(c *engine.Ctx, chain *Chain) ([]string, error) {
+	f := follower{ch: ch, c: c, longest: map[string][]string{}}
+	return f.follow(chain, nil)
+}
+
+// follower follows calls. Each chain is read once, however many call it.
+type follower struct {
+	ch      *Chains
+	c       *engine.Ctx
+	longest map[string][]string // ways down from the chains that have been followed to their ends
+}
+
+// follow is circle for a chain below others.
 // A chain that is not stored, or whose text no longer parses, is passed over: the plan reports the
 // first, and the second was reported when it was saved.
-func (ch *Chains) circle(c *engine.Ctx, chain *Chain, above []string) ([]string, error) {
+func (f *follower) follow(chain *Chain, above []string) ([]string, error) {
 	above = append(above, chain.Name)
 	if len(above) > maxNesting {
 		return above, nil
 	}
+	var longest []string
 	for _, name := range chain.calls() {
-		for _, a := range above {
-			if a == name {
-				return append(above, name), nil
+		if slices.Contains(above, name) {
+			return append(above, name), nil
+		}
+		if _, known := f.longest[name]; !known {
+			if found, err := f.enter(name, above); found != nil || err != nil {
+				return found, err
 			}
 		}
-		source, ok, err := ch.kind.Source(c, name)
-		if err != nil {
-			return nil, err
+		way := f.longest[name]
+		if len(above)+len(way) > maxNesting {
+			return append(above, way...), nil
 		}
-		if !ok {
-			continue
-		}
-		inner, problems := Parse(name, []byte(source))
-		if len(problems) > 0 {
-			continue
-		}
-		if found, err := ch.circle(c, inner, above); found != nil || err != nil {
-			return found, err
+		if len(way) > len(longest) {
+			longest = way
 		}
 	}
+	f.longest[chain.Name] = append([]string{chain.Name}, longest...)
+	return nil, nil
+}
+
+// enter follows a stored chain.
+func (f *follower) enter(name string, above []string) ([]string, error) {
+	source, ok, err := f.ch.kind.Source(f.c, name)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		if inner, problems := Parse(name, []byte(source)); len(problems) == 0 {
+			return f.follow(inner, above)
+		}
+	}
+	f.longest[name] = nil
 	return nil, nil
 }
 

@@ -2,6 +2,7 @@ package chains_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -124,6 +125,37 @@ func TestCircle(t *testing.T) {
 	_, err := w.run("Chain.Save", nil, map[string]any{"source": "name: C.One\nsteps:\n  - op: C.Three\n"})
 	if err == nil || !strings.Contains(err.Error(), "C.One → C.Three → C.Two → C.One") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLadder holds that chains which call the same chain are read once each: 24 levels of two chains that both call both
+// below have 16 million ways down. The test would not end if each was followed.
+func TestLadder(t *testing.T) {
+	w := newWorld(t)
+	log := "  - op: Log\n    params: {level: info, message: m}\n"
+	const levels = 24
+	name := func(level int, side string) string { return fmt.Sprintf("L.%s%d", side, level) }
+	for level := range levels {
+		for _, side := range []string{"Left", "Right"} {
+			steps := log
+			if level > 0 {
+				steps = fmt.Sprintf("  - op: %s\n  - op: %s\n", name(level-1, "Left"), name(level-1, "Right"))
+			}
+			w.save("name: " + name(level, side) + "\nsteps:\n" + steps)
+		}
+	}
+	_, err := w.run("Chain.Save", nil, map[string]any{"source": "name: L.Left0\nsteps:\n  - op: " + name(levels-1, "Right") + "\n"})
+	if err == nil || !strings.Contains(err.Error(), "calls itself: L.Left0 → L.Right23 → L.Left22") || !strings.HasSuffix(err.Error(), "→ L.Left0") {
+		t.Errorf("a circle below the ladder: %v", err)
+	}
+	above := name(levels-1, "Left")
+	for i := levels; i < 32; i++ {
+		w.save(fmt.Sprintf("name: L.Above%d\nsteps:\n%s  - op: %s\n", i, log, above))
+		above = fmt.Sprintf("L.Above%d", i)
+	}
+	_, err = w.run("Chain.Save", nil, map[string]any{"source": "name: L.Top\nsteps:\n  - op: L.Left3\n  - op: " + above + "\n"})
+	if err == nil || !strings.Contains(err.Error(), "nested more than 32 deep: L.Top → L.Above31") {
+		t.Errorf("33 levels: %v", err)
 	}
 }
 

@@ -40,8 +40,7 @@ const (
 )
 
 // Program is a compiled expression or template. It may run several times at once.
-// It is shared through the cache: nobody changes one after Parse, but for Join on a program that
-// its caller made (Join appends to what it was given).
+// It is shared through the cache: nobody changes one after Parse.
 type Program struct {
 	Source string
 	// Names are the variables it reads, Keys the texts it may use to look into them, and
@@ -53,11 +52,9 @@ type Program struct {
 	// those by a name alone, and Xpaths the properties that it reads of Document.
 	Helpers, Methods, Functions, Xpaths []string
 
-	at map[string]int // where a name is first read, in bytes of Source
-	// The environment has no variable that a let declares, even where the program reads the name
-	// before the let or in another part of a template.
-	lets     []string // names that the program itself gives values
-	base     int      // where the part that is compiled begins
+	at       map[string]int // where a name is first read, in bytes of Source
+	lets     []string       // names that the part that is compiled gives values
+	base     int            // where the part that is compiled begins
 	parts    []part
 	template bool
 }
@@ -175,8 +172,9 @@ func Closing(s string) int {
 // then has to give the same result. The order of the patches matters: uses must see the program
 // before metering wraps its parts in calls.
 func (p *Program) compile(source string) error {
+	own := &Program{base: p.base}
 	options := append([]expr.Option{
-		expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes), expr.Patch((*uses)(p)), expr.Patch(metering{}),
+		expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes), expr.Patch((*uses)(own)), expr.Patch(metering{}),
 		expr.DisableBuiltin("now"), expr.Function("now", never), expr.Optimize(true),
 	}, metered...)
 	code, err := expr.Compile(source, options...)
@@ -185,8 +183,36 @@ func (p *Program) compile(source string) error {
 		return fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
 	}
 	p.parts = append(p.parts, part{code: code})
-	p.Names = slices.DeleteFunc(p.Names, func(name string) bool { return slices.Contains(p.lets, name) })
+	p.join(own)
 	return nil
+}
+
+// join adds what a part reads. The environment need not have a variable that the part declares by let, but another part
+// of the template still reads it from there.
+func (p *Program) join(part *Program) {
+	for _, name := range part.Names {
+		if slices.Contains(part.lets, name) {
+			continue
+		}
+		p.Names = add(p.Names, name)
+		if _, seen := p.at[name]; !seen {
+			if p.at == nil {
+				p.at = map[string]int{}
+			}
+			p.at[name] = part.at[name]
+		}
+	}
+	for _, list := range []struct {
+		into *[]string
+		from []string
+	}{
+		{&p.Keys, part.Keys}, {&p.Helpers, part.Helpers}, {&p.Methods, part.Methods}, {&p.Functions, part.Functions}, {&p.Xpaths, part.Xpaths},
+	} {
+		for _, s := range list.from {
+			*list.into = add(*list.into, s)
+		}
+	}
+	p.Open = p.Open || part.Open
 }
 
 // At is where a name of Names is first read, in bytes of Source.
@@ -279,20 +305,6 @@ func (p *Program) Uses(names ...string) bool {
 		}
 	}
 	return false
-}
-
-// Join adds what another program reads.
-func (p *Program) Join(other *Program) {
-	for _, name := range other.Names {
-		p.Names = add(p.Names, name)
-	}
-	for _, key := range other.Keys {
-		p.Keys = add(p.Keys, key)
-	}
-	for _, name := range other.Helpers {
-		p.Helpers = add(p.Helpers, name)
-	}
-	p.Open = p.Open || other.Open
 }
 
 // Lookup is where the view of a document has the function that finds what else is known of it by a name: an xpath,

@@ -75,7 +75,7 @@ func (m *Meter) weigh(v any, times, deep int) error {
 		}
 	case map[string]any:
 		for name, item := range v {
-			if err := m.Step(entrySize + len(name)); err != nil {
+			if err := m.Step((entrySize + len(name)) * times); err != nil {
 				return err
 			}
 			if err := m.weigh(item, times, deep+1); err != nil {
