@@ -169,7 +169,7 @@ func (c *checker) call(node any) {
 	}
 	path, at := dotted(n.Callee)
 	root, _, deep := strings.Cut(path, ".")
-	if path == "" || c.declared[root] || builtins()[root] != nil || isGlobal(root) {
+	if path == "" || c.declared[root] || builtins()[root] != nil || isGlobal(root) && !c.names.has(path) {
 		return
 	}
 	if c.names.has(path) {

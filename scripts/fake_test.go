@@ -91,7 +91,7 @@ type fakeHost struct {
 
 var fakeOps = []string{
 	"Document.Create", "Document.Get", "Document.Routing.Resume.Step", "Document.Save", "Echo", "Fail", "List",
-	"Log In-Out (X)", "Noop", "Repository.GetDocument", "Test.Noop", "Value.Of",
+	"Log In-Out (X)", "Noop", "Proxy.Source", "Repository.GetDocument", "Test.Noop", "Value.Of",
 }
 
 // fakeReads are those that change nothing.
@@ -114,7 +114,7 @@ func (h *fakeHost) doc(path string) *fakeDoc {
 func (h *fakeHost) call(op string, in any, params map[string]any, line int) (any, error) {
 	h.calls = append(h.calls, op)
 	switch op {
-	case "Echo", "Document.Save", "Document.Routing.Resume.Step", "Log In-Out (X)":
+	case "Echo", "Document.Save", "Proxy.Source", "Document.Routing.Resume.Step", "Log In-Out (X)":
 		if in == nil && params != nil {
 			return params, nil
 		}

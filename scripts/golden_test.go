@@ -46,6 +46,7 @@ func TestGoldenTypes(t *testing.T) {
 		},
 		{Name: "Test.Delete", Aliases: []string{"Test.delete"}, Doc: "Has a reserved word for a name.", Callers: engine.Anyone, Run: engine.On(noParams.doc)},
 		{Name: "Test.Deep.Down-Here (X)", Doc: "Has a name that JavaScript cannot write.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
+		{Name: "Proxy.GetSourceDocument", Doc: "Has the name of a global of the language.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
 		{Name: "Test.Deep", Doc: "Is an operation and a space.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
 	})
 	if err != nil {

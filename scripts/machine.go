@@ -72,6 +72,7 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	if p.regexps || len(p.escaped) > 0 {
 		m.replaceRegExp()
 	}
+	m.shadow(p.roots)
 	v, err := m.vm.RunProgram(p.code)
 	if err == nil && p.hasRun {
 		v, err = m.callRun(v)

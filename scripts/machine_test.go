@@ -67,6 +67,7 @@ var language = []struct{ name, source, want string }{
 	{"function out", `({a: function () {}, b: undefined})`, `{"a":null}`},
 	{"copies", `const v = ctx.list ?? []; v.push(1); ctx.list = v; ctx.list.push(2); ctx.list.length`, `1`},
 	{"own names", `String([Document.Get.name, console.log.name, input.toJSON.name])`, `"Document.Get,log,toJSON"`},
+	{"space with the name of a global", `[Proxy.Source(5), typeof new Proxy({}, {}), Proxy.Source.name]`, `[5,"object","Proxy.Source"]`},
 	{"lookahead", `/a(?=b)/.test("ab")`, `true`},
 }
 

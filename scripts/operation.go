@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,9 +364,21 @@ func (r *Runner) run(c *engine.Ctx, j job, in any, params map[string]any) (any, 
 	c.Context = around
 	c.Line(0)
 	if err != nil {
+		printStack(c, err)
 		return nil, err
 	}
 	return h.back(out)
+}
+
+// printStack shows where a script has failed below what the script has printed: in its trace and run, and on the terminal. The
+// error itself names the innermost line.
+func printStack(c *engine.Ctx, err error) {
+	var at *Error
+	if errors.As(err, &at) && len(at.Stack) > 1 {
+		for line := range strings.Lines(at.Trace()) {
+			c.Printed(strings.TrimSpace(line))
+		}
+	}
 }
 
 // tags are what a header may hold.

@@ -27,6 +27,7 @@ type program struct {
 	texts   [][]any             // lists of texts written in the source; see ahead.go
 	escaped map[string]string   // sources of the regular expressions whose property escapes were replaced; see regexp.go
 	regexps bool                // may make regular expressions of texts
+	roots   []string            // globals of the language whose members it names; see scope.go
 	size    int
 }
 
@@ -71,7 +72,7 @@ func compile(file, source string, strict bool) (*program, error) {
 	}
 	return &program{
 		file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), escaped: escaped,
-		regexps: makesRegexps(source), size: len(source),
+		regexps: makesRegexps(source), roots: globalRoots(tree.Program), size: len(source),
 	}, nil
 }
 

@@ -2,9 +2,11 @@ package scripts
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
 )
 
 // scope answers for the names a script uses and does not declare: the platform's
@@ -81,6 +83,38 @@ func (s *scope) Keys() []string {
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
+}
+
+// shadow gives globals of the language the operations of the spaces that have their names, such as Proxy: the scope is not
+// asked for a name that the language has.
+func (m *machine) shadow(roots []string) {
+	for _, root := range roots {
+		s := m.names.root.kids[root]
+		of, ok := m.vm.GlobalObject().Get(root).(*goja.Object)
+		if s == nil || !ok {
+			continue
+		}
+		for name, kid := range s.kids {
+			if of.Get(name) == nil {
+				_ = of.DefineDataProperty(name, m.space(kid, root+"."+name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+			}
+		}
+	}
+}
+
+// globalRoots are the globals of the language whose members a script names.
+func globalRoots(tree *ast.Program) []string {
+	var roots []string
+	walk(reflect.ValueOf(tree.Body), func(node any) {
+		dot, ok := node.(*ast.DotExpression)
+		if !ok {
+			return
+		}
+		if id, ok := dot.Left.(*ast.Identifier); ok && isGlobal(id.Name.String()) && !slices.Contains(roots, id.Name.String()) {
+			roots = append(roots, id.Name.String())
+		}
+	})
+	return roots
 }
 
 // namespace is an object of operations.

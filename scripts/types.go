@@ -1,13 +1,18 @@
 package scripts
 
 import (
+	_ "embed" // globals.d.ts
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"catena/engine"
 )
+
+//go:embed globals.d.ts
+var typesHead string
 
 // Types writes catena.d.ts: every operation of the set typed and documented, and the
 // globals of scripts. The same set gives the same text.
@@ -35,6 +40,23 @@ func (t *typings) line(depth int, format string, args ...any) {
 	fmt.Fprintf(&t.b, format+"\n", args...)
 }
 
+// Config is jsconfig.json, with which editors check scripts by catena.d.ts in the same folder.
+const Config = `{
+  "compilerOptions": {
+    "checkJs": true,
+    "noEmit": true,
+    "target": "es2022",
+    "lib": ["es2022"],
+    "types": [],
+    "module": "esnext",
+    "moduleResolution": "bundler",
+    "moduleDetection": "force",
+    "paths": {"*": ["./*"]}
+  },
+  "include": ["**/*.js", "**/*.d.ts"]
+}
+`
+
 // space writes what is in one space, by name.
 func (t *typings) space(s *space, path string, depth int) {
 	keys := make([]string, 0, len(s.kids))
@@ -44,6 +66,10 @@ func (t *typings) space(s *space, path string, depth int) {
 	slices.Sort(keys)
 	for _, key := range keys {
 		kid := s.kids[key]
+		if depth == 0 && isGlobal(key) {
+			t.shadowed(kid, key)
+			continue
+		}
 		if kid.op != "" {
 			t.operation(kid.op, key, depth)
 		}
@@ -55,6 +81,25 @@ func (t *typings) space(s *space, path string, depth int) {
 		t.space(kid, path+key+".", depth+1)
 		t.line(depth, "}")
 	}
+}
+
+// shadowed declares the operations of a space that has the name of a global of the language, such as Proxy: they are members
+// of that one.
+func (t *typings) shadowed(s *space, name string) {
+	t.b.WriteString("\n")
+	t.line(0, "declare namespace %s_ {", name)
+	t.space(s, name+".", 1)
+	t.line(0, "}")
+	of := name + "Constructor"
+	if name == "JSON" || name == "Math" {
+		of = name
+	}
+	t.b.WriteString("\n")
+	t.line(0, "interface %s {", of)
+	for _, key := range slices.Sorted(maps.Keys(s.kids)) {
+		t.line(1, "%s: typeof %s_.%s;", key, name, identifier(key))
+	}
+	t.line(0, "}")
 }
 
 func declare(depth int) string {
@@ -230,160 +275,3 @@ func tsType(word string, in bool) string {
 	}
 	return pair.out
 }
-
-const typesHead = `// The API for scripts, generated from the operations of this server. Do not edit.
-//
-// A script may await outside functions. An editor allows that in modules only; these compiler
-// options make every script one: "module": "esnext", "moduleDetection": "force",
-// "target": "es2022".
-
-/** A document. Setting a property changes it in memory; Document.Save stores it. */
-interface Doc {
-  readonly id: string;
-  readonly uid: string;
-  readonly name: string;
-  readonly path: string;
-  readonly title: string;
-  readonly type: string;
-  /** State in the life cycle. */
-  readonly state: string;
-  readonly facets: string[];
-  readonly schemas: string[];
-  readonly parentId: string;
-  readonly versionLabel: string;
-  readonly changeToken: string;
-  readonly repository: string;
-  readonly isFolder: boolean;
-  readonly isVersion: boolean;
-  readonly isProxy: boolean;
-  readonly isTrashed: boolean;
-  readonly isCheckedOut: boolean;
-  readonly isLocked: boolean;
-  readonly lockOwner: string | null;
-  readonly lockCreated: Date | null;
-  getProperty(xpath: string): any;
-  setProperty(xpath: string, value: any): void;
-  hasFacet(name: string): boolean;
-  hasSchema(name: string): boolean;
-  toJSON(): { [name: string]: any };
-  /** A property, for example doc["dc:title"]. */
-  [xpath: ` + "`${string}:${string}`" + `]: any;
-}
-
-/** A list of documents: an array that also counts with size() and reads with get(i). */
-interface DocList extends Array<Doc> {
-  size(): number;
-  get(i: number): Doc;
-}
-
-/** A file. */
-interface Blob {
-  readonly name: string;
-  readonly type: string;
-  readonly mimeType: string;
-  readonly length: number;
-  readonly size: number;
-  readonly encoding: string;
-  readonly digest: string;
-  /** The content as text, up to the limit of a value. */
-  text(): string;
-}
-
-/** Property values by xpath. */
-interface Properties {
-  [xpath: string]: any;
-}
-
-/** An error of an operation, as catch sees it. */
-interface OperationError extends Error {
-  readonly kind: "internal" | "invalid" | "denied" | "notfound" | "exists" | "conflict" | "limit" | "unavailable";
-  readonly code?: string;
-  readonly field?: string;
-  readonly operation?: string;
-}
-
-/** An instant that can be shifted and shown; as text it is a literal of the query language. */
-interface When {
-  readonly time: number;
-  readonly date: Date;
-  readonly year: number;
-  /** From 0. */
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-  readonly week: number;
-  years(n: number): When;
-  months(n: number): When;
-  weeks(n: number): When;
-  days(n: number): When;
-  seconds(n: number): When;
-  format(pattern: string): string;
-}
-
-interface ScriptConsole {
-  debug(...values: any[]): void;
-  error(...values: any[]): void;
-  info(...values: any[]): void;
-  log(...values: any[]): void;
-  trace(...values: any[]): void;
-  warn(...values: any[]): void;
-}
-
-interface ScriptUser {
-  readonly name: string;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-  readonly email: string | null;
-  readonly company: string | null;
-  readonly groups: string[];
-  readonly allGroups: string[];
-  readonly actingUser: string;
-  readonly originatingUser: string;
-  readonly administrator: boolean;
-}
-
-/** What the script was called with. */
-declare const input: any;
-declare const params: { [name: string]: any };
-/** The context's variables, read and written in place. */
-declare const ctx: { [name: string]: any };
-declare const CurrentUser: ScriptUser;
-declare const currentUser: ScriptUser;
-declare const CurrentDate: When;
-declare const Env: {};
-declare const Console: ScriptConsole;
-declare const console: ScriptConsole;
-
-declare const Session: {
-  getDocument(ref: string): Doc;
-  getRootDocument(): Doc;
-  query(query: string, params?: any[], pageSize?: number): DocList;
-  getChildren(doc: Doc): DocList;
-  getParent(doc: Doc): Doc;
-  removeDocument(doc: Doc): Doc;
-  save(doc: Doc): Doc;
-  saveDocument(doc: Doc): Doc;
-};
-
-declare const Fn: {
-  calendar(value: any): any;
-  concatenateIntoList(list: any[], ...values: any[]): any[];
-  concatenateValuesAsNewList(...values: any[]): any[];
-  date(value: any): any;
-  documentExists(session: any, ref: string): boolean;
-  escapeHtml(text: string): string;
-  getEmail(user: string): string;
-  getEmails(users: string[], prefixed?: boolean): string[];
-  getEmailsFromGroup(group: string, ignoreGroups?: boolean): string[];
-  getNextId(key: string): number;
-  getPrincipal(user: string): { name: string; firstName: string; lastName: string; email: string; company: string; groups: string[] };
-  getPrincipalEmails(users: string[]): string[];
-  getPrincipalsFromGroup(group: string, ignoreGroups?: boolean): any[];
-  getVocabularyLabel(vocabulary: string, key: string): string;
-  htmlEscape(text: string): string;
-  jsonPath(value: any, query: string): any[];
-  nxqlEscape(text: string): string;
-};
-`

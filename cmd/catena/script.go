@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/cobra"
+
+	"catena/scripts"
 )
 
 func scriptCmd(g *global) *cobra.Command {
@@ -80,7 +85,7 @@ func (r *runner) watch(ctx context.Context, c *client, out io.Writer) error {
 func scriptTypes(g *global) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "types", Short: "Write catena.d.ts: every operation typed and documented, for an editor", Args: cobra.NoArgs,
+		Use: "types", Short: "Write catena.d.ts, every operation typed and documented, and jsconfig.json for editors", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, done, err := g.connect(cmd.Context())
 			if err != nil {
@@ -96,9 +101,25 @@ func scriptTypes(g *global) *cobra.Command {
 				_, err = io.Copy(cmd.OutOrStdout(), resp.Body)
 				return err
 			}
-			return writeWhole(file, copyOf(resp.Body))
+			if err := writeWhole(file, copyOf(resp.Body)); err != nil {
+				return err
+			}
+			return writeConfig(filepath.Join(filepath.Dir(file), "jsconfig.json"))
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "catena.d.ts", "file to write; - for standard output")
 	return cmd
+}
+
+// writeConfig writes the configuration for editors, unless the folder has one.
+func writeConfig(file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(scripts.Config)
+	return errors.Join(err, f.Close())
 }

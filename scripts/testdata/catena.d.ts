@@ -1,8 +1,9 @@
+/// <reference no-default-lib="true"/>
+/// <reference lib="es2022"/>
 // The API for scripts, generated from the operations of this server. Do not edit.
 //
-// A script may await outside functions. An editor allows that in modules only; these compiler
-// options make every script one: "module": "esnext", "moduleDetection": "force",
-// "target": "es2022".
+// Scripts have neither a browser nor Node.js around them, so their names, such as Document and Blob, stand for what is declared
+// here. The file jsconfig.json beside this one tells editors so, and that every script is a module.
 
 /** A document. Setting a property changes it in memory; Document.Save stores it. */
 interface Doc {
@@ -154,6 +155,85 @@ declare const Fn: {
   nxqlEscape(text: string): string;
 };
 
+/** An address, as in browsers. */
+declare class URL {
+  constructor(url: string | URL, base?: string | URL);
+  static canParse(url: string | URL, base?: string | URL): boolean;
+  hash: string;
+  host: string;
+  hostname: string;
+  href: string;
+  readonly origin: string;
+  password: string;
+  pathname: string;
+  port: string;
+  protocol: string;
+  search: string;
+  readonly searchParams: URLSearchParams;
+  username: string;
+  toString(): string;
+  toJSON(): string;
+}
+
+/** The parameters of an address, or of a form. */
+declare class URLSearchParams implements Iterable<[string, string]> {
+  constructor(init?: string | URLSearchParams | Iterable<[string, string]> | { [name: string]: any });
+  readonly size: number;
+  append(name: string, value: any): void;
+  delete(name: string, value?: any): void;
+  get(name: string): string | null;
+  getAll(name: string): string[];
+  has(name: string, value?: any): boolean;
+  set(name: string, value: any): void;
+  sort(): void;
+  forEach(f: (value: string, name: string, all: URLSearchParams) => void, self?: any): void;
+  entries(): IterableIterator<[string, string]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+  toString(): string;
+}
+
+declare class TextEncoder {
+  readonly encoding: "utf-8";
+  encode(text?: string): Uint8Array;
+}
+
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
+  readonly encoding: string;
+  readonly fatal: boolean;
+  readonly ignoreBOM: boolean;
+  decode(bytes?: ArrayBuffer | ArrayBufferView): string;
+}
+
+type DigestName = "SHA-1" | "SHA-256" | "SHA-384" | "SHA-512" | (string & {});
+
+declare const crypto: {
+  randomUUID(): string;
+  getRandomValues<T extends ArrayBufferView>(array: T): T;
+  /** The digest of a text (as UTF-8) or of bytes, as Node.js has it. */
+  hash(algorithm: "sha1" | "sha256" | "sha384" | "sha512" | "md5" | (string & {}), data: string | ArrayBuffer | ArrayBufferView, encoding?: "hex" | "base64" | "base64url"): string;
+  readonly subtle: {
+    digest(algorithm: DigestName | { name: DigestName }, data: ArrayBuffer | ArrayBufferView): Promise<ArrayBuffer>;
+  };
+};
+
+/** A copy, also of dates, maps, sets, bytes and what refers to itself. Documents and files stay the same. */
+declare function structuredClone<T>(value: T): T;
+/** Text in Base64 as bytes, one a character. */
+declare function atob(text: string): string;
+/** Bytes, one a character, as text in Base64. */
+declare function btoa(bytes: string): string;
+
+interface ObjectConstructor {
+  groupBy<T, K extends PropertyKey>(items: Iterable<T>, key: (item: T, index: number) => K): { [key in K]?: T[] };
+}
+
+interface MapConstructor {
+  groupBy<T, K>(items: Iterable<T>, key: (item: T, index: number) => K): Map<K, T[]>;
+}
+
 /**
  * Takes everything.
  * Alias of Test.Every.
@@ -175,6 +255,18 @@ declare function Every(input: Doc | string, params: { text: string; any?: any; b
 declare function Every(input: Doc[] | string[], params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): DocList;
 declare function Every(input: Blob, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): string;
 declare function Every<T>(input: T, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): T;
+
+declare namespace Proxy_ {
+
+  /**
+   * Has the name of a global of the language.
+   */
+  function GetSourceDocument(input?: any, params?: {}): DocList;
+}
+
+interface ProxyConstructor {
+  GetSourceDocument: typeof Proxy_.GetSourceDocument;
+}
 
 declare namespace Test {
 
