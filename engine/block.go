@@ -325,6 +325,12 @@ func (bl *block) all(c *Ctx, in any) ([]any, error) {
 // over runs the steps for items.
 func (bl *block) over(c *Ctx, st *step, in any, items []any) (any, error) {
 	before, had := c.Vars[bl.Item]
+	// Also after a failure, which a handler may tolerate: a variable around the loop has the value that it had.
+	defer func() {
+		if delete(c.Vars, bl.Item); had {
+			c.SetVar(bl.Item, before)
+		}
+	}()
 	var out collector
 	for _, item := range items {
 		if err := c.count(); err != nil {
@@ -346,9 +352,6 @@ func (bl *block) over(c *Ctx, st *step, in any, items []any) (any, error) {
 			return got, err
 		}
 		out.add(got)
-	}
-	if delete(c.Vars, bl.Item); had {
-		c.SetVar(bl.Item, before)
 	}
 	c.Input = in
 	kinds, _ := flowOf(bl.branches[0], bl.inner(setOf(kindOf(in))))

@@ -209,8 +209,11 @@ func (b *planner) failAt(st *Step, n int, path string, offset int, err error) {
 
 func (b *planner) failed(st *Step, n int, part string, line, column int, err error) {
 	at := st.Op
+	if st.Block != nil {
+		at = st.Block.Kind
+	}
 	if n > 0 { // a call of a script is no step
-		at = fmt.Sprintf("step %d: %s", n, st.Op)
+		at = fmt.Sprintf("step %d: %s", n, at)
 	}
 	e := fault.Wrap(err, "%s", at)
 	e.Kind, e.Line, e.Column = fault.Invalid, line, column
