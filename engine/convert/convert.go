@@ -49,9 +49,8 @@ type Way struct {
 	From []string      // types of sources; "text/*" is a group of them
 	By   *program.Kind // program that does it; nil: this one
 
-	// run returns the type it made, since for pictureResize that depends on the source. Conversions
-	// of text look at s.ctx on the way, since nothing else ends one whose caller has gone; those of
-	// pictures do not, and are bounded by the size of the picture alone.
+	// run returns the type it made, since for pictureResize that depends on the source. Conversions look at s.ctx
+	// on the way, since nothing else ends one whose caller has gone.
 	run func(s *source) (data []byte, typ string, err error)
 	// file is in place of run where results are too large for memory.
 	file func(s *source) (*blob.Blob, error)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/jpeg"
+	"io"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -65,10 +66,12 @@ func printPicture(f *fpdf.Fpdf, s *source) error {
 	}
 	// 2400 pixels on the 257 mm that the margins of A4 leave are about 240 an inch, which is enough
 	// for print.
-	img = fit(img, 2400, 2400)
-	var data bytes.Buffer
-	if err := jpeg.Encode(&data, flat(img), &jpeg.Options{Quality: 90}); err != nil {
-		return fault.Invalid.Errorf("picture: %w", err)
+	if img, err = fit(s.ctx, img, 2400, 2400); err != nil {
+		return err
+	}
+	data, err := encoded(s.ctx, func(w io.Writer) error { return jpeg.Encode(w, flat(img), &jpeg.Options{Quality: 90}) })
+	if err != nil {
+		return err
 	}
 	size := img.Bounds().Size()
 	pageWidth, pageHeight := f.GetPageSize()
@@ -76,7 +79,7 @@ func printPicture(f *fpdf.Fpdf, s *source) error {
 	scale := math.Min(width/float64(size.X), height/float64(size.Y))
 	scale = math.Min(scale, 25.4/96) // no larger than on a screen
 	o := fpdf.ImageOptions{ImageType: "JPG"}
-	f.RegisterImageOptionsReader("picture", o, &data)
+	f.RegisterImageOptionsReader("picture", o, bytes.NewReader(data))
 	f.ImageOptions("picture", margin, margin, scale*float64(size.X), scale*float64(size.Y), false, o, 0, "")
 	return f.Error()
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"image"
@@ -37,7 +38,7 @@ func (s *source) decode() (image.Image, error) {
 	// Decoders report a failure to read as a malformed picture. Without the note, a store that is
 	// unreachable would be answered with "invalid" and the caller would not try again.
 	defer r.Close()
-	in := &noting{ReadSeeker: r}
+	in := &noting{ReadSeeker: r, ctx: s.ctx}
 	img, err := decodeFrom(in)
 	if in.err != nil { // decoders turn it into one of their own
 		return nil, in.err
@@ -48,15 +49,21 @@ func (s *source) decode() (image.Image, error) {
 	return img, nil
 }
 
-// noting remembers why its content cannot be read.
+// noting remembers why its content cannot be read. It cannot once its context has ended: decoders read as they go, and
+// have no other way to learn of it.
 type noting struct {
 	io.ReadSeeker
 
+	ctx context.Context //nolint:containedctx // of the one conversion
 	err error
 }
 
 // Read reads on.
 func (n *noting) Read(p []byte) (int, error) {
+	if err := n.ctx.Err(); err != nil {
+		n.err = err
+		return 0, err
+	}
 	m, err := n.ReadSeeker.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		n.err = err
@@ -163,22 +170,57 @@ func resize(s *source) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	img = fit(img, width, height)
+	if img, err = fit(s.ctx, img, width, height); err != nil {
+		return nil, "", err
+	}
 	typ := s.params["type"]
 	if typ == "" {
 		typ = s.blob.Type
 	}
-	var out bytes.Buffer
-	if typ == "image/jpeg" {
-		err = jpeg.Encode(&out, flat(img), &jpeg.Options{Quality: 85})
-	} else {
+	encode := func(w io.Writer) error { return jpeg.Encode(w, flat(img), &jpeg.Options{Quality: 85}) }
+	if typ != "image/jpeg" {
 		typ = "image/png"
-		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, img)
+		encode = func(w io.Writer) error { return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, img) }
 	}
-	if err != nil {
-		return nil, "", fault.Invalid.Errorf("picture: %w", err)
+	out, err := encoded(s.ctx, encode)
+	return out, typ, err
+}
+
+// encoded returns what encode writes, unless ctx ends meanwhile.
+func encoded(ctx context.Context, encode func(io.Writer) error) (data []byte, err error) {
+	out := &until{ctx: ctx}
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case ended:
+			data, err = nil, p.error
+		default:
+			panic(p)
+		}
+	}()
+	if err := encode(out); err != nil {
+		return nil, fault.Invalid.Errorf("picture: %w", err)
 	}
-	return out.Bytes(), typ, nil
+	return out.Bytes(), nil
+}
+
+// until is a buffer that is written until its context ends. It panics then: an encoder of JPEG that is given an error goes on
+// to the last pixel all the same.
+type until struct {
+	bytes.Buffer
+
+	ctx context.Context //nolint:containedctx // of the one conversion
+}
+
+// ended is what until panics with.
+type ended struct{ error }
+
+// Write writes on.
+func (u *until) Write(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		panic(ended{err})
+	}
+	return u.Buffer.Write(p)
 }
 
 // side reads a width or height; without one the picture may be as large as it is.
@@ -198,7 +240,7 @@ func side(text string) (int, error) {
 // The products fit into an int: a side has at most 50 million pixels, and one that is asked for at
 // most maxSide. The quick step is there because the cost of CatmullRom grows with the pixels of its
 // source.
-func fit(img image.Image, width, height int) image.Image {
+func fit(ctx context.Context, img image.Image, width, height int) (image.Image, error) {
 	size := img.Bounds().Size()
 	w, h := size.X, size.Y
 	if w > width {
@@ -208,16 +250,54 @@ func fit(img image.Image, width, height int) image.Image {
 		w, h = max(1, size.X*height/size.Y), height
 	}
 	if w == size.X && h == size.Y {
-		return img
+		return img, nil
 	}
 	if size.X > 3*w && size.Y > 3*h {
 		half := image.NewRGBA(image.Rect(0, 0, 2*w, 2*h))
-		draw.ApproxBiLinear.Scale(half, half.Bounds(), img, img.Bounds(), draw.Src, nil)
+		err := inBands(ctx, 2*h, func(from, to int) {
+			draw.ApproxBiLinear.Scale(half.SubImage(image.Rect(0, from, 2*w, to)).(*image.RGBA), half.Bounds(), img, img.Bounds(), draw.Src, nil)
+		})
+		if err != nil {
+			return nil, err
+		}
 		img = half
 	}
+	return scaled(ctx, img, w, h)
+}
+
+// band is how many rows or columns of a picture are worked on before the end of the call is looked for.
+const band = 64
+
+// inBands calls fn with one band of n rows or columns after the other until ctx ends.
+func inBands(ctx context.Context, n int, fn func(from, to int)) error {
+	for from := 0; from < n; from += band {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		fn(from, min(from+band, n))
+	}
+	return nil
+}
+
+// scaled makes a picture of other sides by the kernel of Catmull and Rom: first its rows, then its columns. While only one
+// side changes, the kernel leaves the other as it is, so the bands of a picture are independent of each other. All at once
+// would take 32 bytes for each pixel between the two steps, which of a large picture is more than a gigabyte.
+func scaled(ctx context.Context, img image.Image, w, h int) (image.Image, error) {
+	b := img.Bounds()
+	rows := image.NewRGBA(image.Rect(0, 0, w, b.Dy()))
+	scaler := draw.CatmullRom.NewScaler(w, band, b.Dx(), band)
+	err := inBands(ctx, b.Dy(), func(from, to int) {
+		scaler.Scale(rows, image.Rect(0, from, w, to), img, image.Rect(b.Min.X, b.Min.Y+from, b.Max.X, b.Min.Y+to), draw.Src, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	draw.CatmullRom.Scale(out, out.Bounds(), img, img.Bounds(), draw.Src, nil)
-	return out
+	scaler = draw.CatmullRom.NewScaler(band, h, band, b.Dy())
+	err = inBands(ctx, w, func(from, to int) {
+		scaler.Scale(out, image.Rect(from, 0, to, h), rows, image.Rect(from, 0, to, b.Dy()), draw.Src, nil)
+	})
+	return out, err
 }
 
 func onWhite(img image.Image) image.Image {
