@@ -32,7 +32,7 @@ func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 	limited, cancel := context.WithTimeout(ctx, drawTime)
 	defer cancel()
 	// find reads stored files with the rights of an export's owner; these are the fields that it uses.
-	pin := &Export{Doc: data.Doc, Owned: storage.Owned{Owner: data.Owner}, Base: data.Base}
+	pin := &Export{Doc: data.Doc, Owned: data.Owned, Base: data.Base}
 	d.File = func(ctx context.Context, address string) ([]byte, string, error) { return w.find(ctx, pin, address) }
 	still, err := w.still(limited, d, data.Slide)
 	switch {

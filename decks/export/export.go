@@ -120,14 +120,18 @@ func (e *Export) shown(tx *storage.Tx) bool {
 func List(tx *storage.Tx, deck int64) ([]Export, error) {
 	var out []Export
 	var failed error
-	for _, raw := range tx.Table(table).Scan(key(deck, 0), key(deck+1, 0), true, maxListed) {
+	// Those of others are passed over and do not count: there are as many as users asked for while they are kept.
+	for _, raw := range tx.Table(table).Scan(key(deck, 0), key(deck+1, 0), true, 0) {
 		var e Export
 		if err := json.Unmarshal(raw, &e); err != nil {
 			failed = fault.Internal.Errorf("export: %w", err)
 			break
 		}
-		if e.shown(tx) {
-			out = append(out, e)
+		if !e.shown(tx) {
+			continue
+		}
+		if out = append(out, e); len(out) == maxListed {
+			break
 		}
 	}
 	return out, failed

@@ -52,12 +52,17 @@ type Link struct {
 	Signature string
 }
 
-// sign is the signature that a link must have. Expires and Key are signed as the address spells them.
+// sign is the signature that a link must have. Expires and Key are signed as the address spells them. So is another
+// download-time than the default: addresses end when the setting is changed. One made for longer would else be refused at
+// first, and work again as soon as no more than the shorter time is left.
 func (l *Link) sign(r *storage.Repo) string {
 	m := hmac.New(sha256.New, r.Secret("deck export downloads"))
 	fmt.Fprintf(m, "%d/%d/%s", l.Deck, l.ID, l.Expires)
 	if l.Key != "" {
 		m.Write([]byte("/" + l.Key))
+	}
+	if span := limit.Of[Limits](r.Bounds()).Time; span != limit.Defaults[Limits]().Time {
+		m.Write([]byte("/for " + span.String()))
 	}
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
@@ -70,8 +75,8 @@ func Open(tx *storage.Tx, l Link) (*Export, error) {
 	if err != nil || !hmac.Equal([]byte(l.Signature), []byte(l.sign(tx.Repo()))) {
 		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", l.ID).WithCode(fault.CodeInvalidSignature)
 	}
-	// An expiry further away than download-time is refused too: after the setting was shortened, or the clock
-	// set back, no address works for longer than it may.
+	// An expiry further away than download-time is refused too: after the clock was set back no address works for
+	// longer than it may.
 	if span := limitsOf(tx).Time; !storage.Recent(tx.Now(), time.Unix(at, 0).Add(-span), span) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", l.ID).WithCode(fault.CodeLinkExpired)
 	}

@@ -24,6 +24,10 @@ func (w *Worker) find(ctx context.Context, e *Export, address string) (data []by
 			data, err = f.Load(tx).Bytes(f.Blob.Size)
 			return err
 		}
+		// Only a file that is not there may be one of a document: what else fails would make an export without the picture.
+		if !fault.Is(err, fault.NotFound) {
+			return err
+		}
 		ref, xpath, ok := stored(e.Base, tx.Repo().Name(), address)
 		if !ok {
 			return fault.NotFound.Errorf("address %.100q: is not the address of a stored file", address)

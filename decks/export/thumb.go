@@ -35,9 +35,10 @@ const (
 )
 
 type thumbData struct {
-	Doc         string
-	Slide       int
-	Owner, Base string
+	Doc   string
+	Slide int
+	storage.Owned
+	Base string
 }
 
 func thumbKey(doc string, slide int) string { return fmt.Sprintf("%s/%04d", doc, slide) }
@@ -88,7 +89,12 @@ func AskThumb(tx *storage.Tx, q ThumbRequest) error {
 		t.Holder = tx.NewID()
 	}
 	t.Wanted, t.Asked = q.Version, tx.Now()
-	data, err := json.Marshal(thumbData{q.Doc, q.Slide, q.Owner, q.Base})
+	// The number tells the owner from a later user of the name, with whose rights pictures must not be read.
+	number, err := storage.NumberOf(tx, q.Owner)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(thumbData{q.Doc, q.Slide, storage.Owned{Owner: q.Owner, OwnerID: number}, q.Base})
 	if err != nil {
 		return err
 	}

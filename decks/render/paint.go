@@ -1,8 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -55,23 +57,14 @@ func (p *painter) box(b *box, x, y float64) {
 	}
 	// Boxes with places of their own lie above the flow, here also those
 	// that CSS would put below it (z-index below 0).
-	for _, z := range [...]func(int) bool{func(z int) bool { return z <= 0 }, func(z int) bool { return z > 0 }} {
-		for _, c := range ordered(b.floating) {
-			if z(c.style.z) {
-				p.box(c, x+c.x, y+c.y)
-			}
-		}
+	for _, c := range ordered(b.floating) {
+		p.box(c, x+c.x, y+c.y)
 	}
 }
 
-// ordered sorts boxes by what lies above what.
+// ordered are boxes by what lies above what; of two that lie in one plane, the later one is above.
 func ordered(boxes []*box) []*box {
-	for i := 1; i < len(boxes); i++ {
-		for j := i; j > 0 && boxes[j].style.z < boxes[j-1].style.z; j-- {
-			boxes[j], boxes[j-1] = boxes[j-1], boxes[j]
-		}
-	}
-	return boxes
+	return slices.SortedStableFunc(slices.Values(boxes), func(a, b *box) int { return cmp.Compare(a.style.z, b.style.z) })
 }
 
 // setAlpha rounds to hundredths: the file has an object for each opacity that occurs in it.
