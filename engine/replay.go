@@ -2,15 +2,55 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 
 	"catena/storage"
 	"catena/storage/fault"
 )
 
+// Durable is what is kept of a result so that another process can show it later: documents as references, which are read
+// again.
+type Durable struct {
+	Value json.RawMessage // nil: the bytes of the answer are kept instead, for nothing in it is read again
+	On    json.RawMessage // what the call was made on, as far as it names documents
+	Docs  []string        // ids of documents that the bytes show
+}
+
+// Refers reports whether a result is kept as references: it holds documents, all of which can be found again as they are.
+func (c *Ctx) Refers(v any) bool {
+	if c.DryRun() { // what a dry run has made or changed is nowhere else
+		return false
+	}
+	var s storing
+	_, err := s.value(v, 0)
+	return err == nil && len(s.docs) > 0 && !s.bound
+}
+
+// Durable makes what is kept of a result of a call.
+func (r *Result) Durable(dry bool) Durable {
+	var s, in storing
+	v, err := s.value(r.Value, 0)
+	d := Durable{}
+	if on, err := in.input(r.Input); err == nil && on != nil {
+		d.On, _ = json.Marshal(on)
+	}
+	if r.Replayed || len(s.docs) == 0 {
+		return d
+	}
+	if err != nil || s.bound || dry {
+		d.Docs = s.docs
+		return d
+	}
+	if d.Value, err = json.Marshal(v); err != nil {
+		d.Docs = s.docs
+	}
+	return d
+}
+
 // Again shows the result of an earlier call to the caller: its documents are read and encoded again.
 // Documents that may no longer be read are left out of lists; it is an error if one is the result itself,
 // or is what the call was made on.
-func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, error) {
+func (e *Engine) Again(ctx context.Context, call Call, was Durable) (*Result, error) {
 	set := e.Set()
 	d, ok := set.Op(call.Op)
 	if !ok || !d.Callers.allows(call.As, call.EntryPoint) {
@@ -22,21 +62,31 @@ func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, er
 	}
 	call.Params, call.RawParams, call.Vars, call.Trace = nil, nil, nil, false
 	call.Input = Lazy(func(c *Ctx) (any, error) {
-		if err := c.stillRead(d, was.Input); err != nil {
+		if err := c.stillRead(d, was.On); err != nil {
 			return nil, err
 		}
-		return c.again(was.Value)
+		for _, id := range was.Docs {
+			if err := c.readableID(id); err != nil {
+				return nil, err
+			}
+		}
+		return c.restored(was.Value)
 	})
-	res, err := e.RunPlan(ctx, p, call)
-	if err != nil {
-		return nil, err
-	}
-	res.Changes, res.Trace = was.Changes, was.Trace
-	return res, nil
+	return e.RunPlan(ctx, p, call)
 }
 
-// stillRead refuses an input with documents that exist but may no longer be read.
-func (c *Ctx) stillRead(d *Def, in any) error {
+// stillRead refuses what a call was made on if it has documents that exist but may no longer be read.
+func (c *Ctx) stillRead(d *Def, on json.RawMessage) error {
+	if on == nil {
+		return nil
+	}
+	in, err := c.everywhere().restored(on)
+	if hidden(err) {
+		return nil // the call itself may have removed it
+	}
+	if err != nil {
+		return err
+	}
 	v, err := d.choose(in)
 	if err == nil && v.in != kindOf(in) && (v.in == kDoc || v.in == kDocs) {
 		in, err = c.everywhere().adapt(d, v, in)
@@ -63,16 +113,21 @@ func unlessGone(err error) error {
 	return err
 }
 
-// readable refuses a value with a document that exists but may not be read.
+// readableID refuses a document that exists but may not be read.
+func (c *Ctx) readableID(id string) error {
+	if _, err := c.everywhere().Tx.Doc(storage.Ref(id)); err != nil {
+		return unlessGone(err)
+	}
+	_, err := c.Tx.Doc(storage.Ref(id))
+	return err
+}
+
+// readable refuses a value with such a document.
 func (c *Ctx) readable(v any) error {
 	var items []any
 	switch v := v.(type) {
 	case *storage.Doc:
-		if _, err := c.everywhere().Tx.Doc(storage.Ref(v.ID())); err != nil {
-			return unlessGone(err)
-		}
-		_, err := c.Tx.Doc(storage.Ref(v.ID()))
-		return err
+		return c.readableID(v.ID())
 	case storage.Docs:
 		items = List(v)
 	case *storage.Page:

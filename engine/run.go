@@ -38,7 +38,10 @@ type Call struct {
 	Fingerprint    string
 	// The answer is encoded inside the transaction, since encoding reads documents: what it shows is what was
 	// committed.
-	Encode      func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
+	Encode func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
+	// Ended is told the result in the transaction of a call that writes and is about to be committed: what it writes is
+	// there if and only if the effect of the call is. Of other calls only who waits for them knows the end.
+	Ended       func(*Ctx, *Result) error
 	RequestID   string
 	Remote      netip.Addr // of the client; the zero value if there is none
 	Device      string     // computer that the client says it runs on, "" if it does not say
@@ -56,6 +59,7 @@ type Result struct {
 	Replayed bool             // the answer of an earlier call with the same idempotency key
 	Attempts int
 	Void     bool     // the operation returned nothing
+	Told     bool     // to Ended, in what was committed
 	Ignored  []string // names of parameters given in JSON that the operation does not have or does not use
 }
 
@@ -287,6 +291,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 		r.after, r.taken, r.ops, r.root, r.steps, r.printed, r.exit, r.res.Ignored = nil, nil, 0, nil, 0, 0, false, nil
 		*c = Ctx{}
 	}
+	r.res.Told = false
 	if r.as = call.As; tx != nil {
 		r.as = tx.Principal()
 	}
@@ -415,7 +420,13 @@ func (r *running) conclude(c *Ctx, out any) error {
 	// The stored answer is a row of the same transaction: either both the effect and the answer are there, or
 	// neither is.
 	if c.Tx != nil && r.keyed() && !r.exit {
-		return r.keep(c.Tx)
+		if err := r.keep(c.Tx); err != nil {
+			return err
+		}
+	}
+	if call.Ended != nil && c.Tx != nil && c.Tx.Writable() && !r.exit {
+		r.res.Told = true
+		return call.Ended(c, &r.res)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/netip"
 	"runtime/debug"
 	"strconv"
@@ -17,7 +18,9 @@ import (
 
 // live are the calls that are being carried out, in the order they began.
 type live struct {
-	prefix string // of their ids: when the server began, so that ids are in the order of time
+	// The prefix of their ids is when the server began, so that ids are in the order of time, and something random, so that
+	// two servers of a store which begin at the same moment give different ones.
+	prefix string
 
 	mu          sync.Mutex
 	first, last *running
@@ -37,7 +40,9 @@ type Live struct {
 	Start      time.Time
 }
 
-func newLive() *live { return &live{prefix: strconv.FormatInt(time.Now().UnixMilli(), 16) + "-"} }
+func newLive() *live {
+	return &live{prefix: fmt.Sprintf("%x%06x-", time.Now().UnixMilli(), rand.N[uint32](1<<24))}
+}
 
 func (l *live) add(r *running) {
 	l.mu.Lock()
@@ -194,8 +199,9 @@ func (r *running) reason(err error) error {
 	return r.end.overdue(err, r.limit)
 }
 
-// Start begins a call and returns its id at once; done is told how it ended.
-func (e *Engine) Start(ctx context.Context, call Call, done func(*Result, error)) (id string, err error) {
+// Start begins a call and returns its id at once; done is told how it ended. Begun is called with the id before anything
+// is carried out, and an error of it ends the call.
+func (e *Engine) Start(ctx context.Context, call Call, begun func(id string) error, done func(*Result, error)) (id string, err error) {
 	r, err := e.prepare(ctx, call)
 	if err != nil {
 		return "", err
@@ -203,6 +209,10 @@ func (e *Engine) Start(ctx context.Context, call Call, done func(*Result, error)
 	r.detached = true
 	r.begin(ctx)
 	id = e.live.id(r)
+	if err := begun(id); err != nil {
+		r.finish()
+		return "", err
+	}
 	go func() {
 		var res *Result
 		var err error = fault.Internal.Errorf("panic")

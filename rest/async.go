@@ -1,185 +1,65 @@
 package rest
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"catena/engine"
+	"catena/engine/entity"
+	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/run"
 )
-
-// runs are the asynchronous runs of this server, in memory and bounded. A run belongs to
-// the user who started it; to everybody else it does not exist.
-type runs struct {
-	limits Limits
-	ctx    context.Context //nolint:containedctx // of the server
-	mu     sync.Mutex
-	all    map[string]*asyncRun
-}
 
 // askAgain is after how many seconds a client is to ask for what was begun and is not over.
 const askAgain = "1"
 
-// asyncRun is one asynchronous run.
-type asyncRun struct {
-	id, owner, op string // the id is that of the call
-	engine        *engine.Engine
-	call          engine.Call
-	encoder       *encoder
-	result        *engine.Result
-	size          int64 // of result
-	err           error
-	ended         time.Time // zero while it runs
-	read          bool      // the result was fetched, and gives way to others
-	command       string    // id of the bulk command that the operation submitted, whose end is that of the run; "" if none
+// shownAs is how the result of a run is shown, as the request that began it has asked.
+type shownAs struct {
+	Options *entity.Options `json:",omitempty"`
+	Status  int             `json:",omitempty"`
+	Base    string          `json:",omitempty"`
+	Tagged  bool            `json:",omitempty"`
+	Inline  bool            `json:",omitempty"`
+	Bare    bool            `json:",omitempty"`
+	Void    bool            `json:",omitempty"`
 }
 
-func newRuns(ctx context.Context, l Limits) *runs {
-	return &runs{limits: l, ctx: ctx, all: map[string]*asyncRun{}}
+func (e *encoder) shownAs() (json.RawMessage, error) {
+	return json.Marshal(shownAs{e.re.Options, e.re.Status, e.re.base, e.re.Tagged, e.re.Inline, e.re.Bare, e.void})
 }
 
-var descRuns = prometheus.NewDesc("catena_async_runs", "Asynchronous runs by state: running, over (and not expired yet).", []string{"state"}, nil)
-
-// Describe says what is counted.
-func (r *runs) Describe(to chan<- *prometheus.Desc) { to <- descRuns }
-
-// Collect counts the runs.
-func (r *runs) Collect(to chan<- prometheus.Metric) {
-	r.mu.Lock()
-	running, over := 0, 0
-	for _, run := range r.all {
-		if run.ended.IsZero() {
-			running++
-		} else {
-			over++
-		}
+// encoderOf is what encodes the result of a run.
+func (x *Request) encoderOf(r *run.Run) (*encoder, error) {
+	var s shownAs
+	if err := json.Unmarshal(r.Reply, &s); err != nil {
+		return nil, fault.Internal.Errorf("asynchronous run %s: %w", r.ID, err)
 	}
-	r.mu.Unlock()
-	to <- prometheus.MustNewConstMetric(descRuns, prometheus.GaugeValue, float64(running), "running")
-	to <- prometheus.MustNewConstMetric(descRuns, prometheus.GaugeValue, float64(over), "over")
-}
-
-// add makes room for a run and begins it; ctx is that of the request, whose trace it belongs to. What it returns is encoded when it is asked for, unless it is to be kept.
-func (r *runs) add(ctx context.Context, run *asyncRun, now time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	own, _ := r.kept(run.owner, now)
-	for (len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns) && r.giveWay(run.owner) {
-		own--
-	}
-	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
-		return fault.Unavailable.Errorf("asynchronous runs: %d are waiting to be read; read or delete them first", own).WithCode(fault.CodeRunsFull)
-	}
-	call := run.call
-	if call.IdempotencyKey == "" {
-		call.Encode = nil
-	}
-	var err error
-	if run.id, err = run.engine.Start(engine.SameTrace(r.ctx, ctx), call, func(res *engine.Result, err error) { r.end(run, res, err, time.Now()) }); err != nil {
-		return err
-	}
-	r.all[run.id] = run
-	return nil
-}
-
-// kept drops the runs that nobody asked for in time, and returns how many an owner has, and how large their results are.
-func (r *runs) kept(owner string, now time.Time) (own int, size int64) {
-	for id, run := range r.all {
-		switch {
-		case !run.ended.IsZero() && now.Sub(run.ended) > r.limits.KeepRuns:
-			delete(r.all, id)
-		case run.owner == owner:
-			own, size = own+1, size+run.size
-		}
-	}
-	return own, size
-}
-
-// giveWay drops the run of an owner that ended first of those whose result was read, and reports whether there was one.
-func (r *runs) giveWay(owner string) bool {
-	var oldest *asyncRun
-	for _, run := range r.all {
-		if run.read && run.owner == owner && (oldest == nil || run.ended.Before(oldest.ended)) {
-			oldest = run
-		}
-	}
-	if oldest == nil {
-		return false
-	}
-	delete(r.all, oldest.id)
-	return true
-}
-
-// end stores what a run returned, unless too much waits to be read already.
-func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) {
-	size := int64(0)
-	if res != nil {
-		size = res.Size()
-		run.command = commandOf(res.Value)
-	}
-	r.mu.Lock()
-	_, waits := r.kept(run.owner, now)
-	for waits+size > r.limits.UserResults && r.giveWay(run.owner) {
-		_, waits = r.kept(run.owner, now)
-	}
-	if waits+size > r.limits.UserResults {
-		res, size = nil, 0
-		err = fault.Limit.Errorf("asynchronous runs: results of %d bytes are waiting to be read, which this one would raise above %d; the operation was executed", waits, r.limits.UserResults).
-			WithCode(fault.CodeResultsFull)
-	}
-	run.result, run.size, run.err, run.ended = res, size, err, now
-	r.mu.Unlock()
-}
-
-// commandOf returns the id of the bulk command that a result describes, "" if it is something else.
-func commandOf(v any) string {
-	m, _ := v.(map[string]any)
-	id, _ := m["commandId"].(string)
-	if m["entity-type"] != "bulkStatus" {
-		return ""
-	}
-	return id
-}
-
-// of returns the owner's run with this id; fetch notes that its result, if there is one, is being read.
-func (r *runs) of(owner, op, id string, fetch bool) (run *asyncRun, over bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	run, ok := r.all[id]
-	if !ok || run.owner != owner || run.op != op {
-		return nil, false, fault.NotFound.Errorf("asynchronous run %s", id)
-	}
-	over = !run.ended.IsZero()
-	run.read = run.read || over && fetch
-	return run, over, nil
-}
-
-func (r *runs) remove(id string) {
-	r.mu.Lock()
-	delete(r.all, id)
-	r.mu.Unlock()
+	re := Reply{Status: cmp.Or(s.Status, http.StatusOK), Options: s.Options, Tagged: s.Tagged, Inline: s.Inline, Bare: s.Bare, base: s.Base}
+	return &encoder{re: re, void: s.Void, limit: int64(x.Engine.Limits().Replies)}, nil
 }
 
 // Begin starts a call of an operation in the background, and answers where its status is.
 func (x *Request) Begin(name string, call engine.Call, re Reply) error {
 	re.base = x.Base()
-	run := &asyncRun{owner: x.As.Identity(), op: name, engine: x.Engine, encoder: x.encoder(&call, re)}
-	run.call = call
-	if err := x.Server.runs.add(x.HTTP.Context(), run, time.Now()); err != nil {
+	b := &begun{engine: x.Engine, encoder: x.encoder(&call, re)}
+	reply, err := b.encoder.shownAs()
+	if err != nil {
+		return err
+	}
+	b.row = run.Run{Owned: storage.OwnedBy(x.As), Op: name, Repository: x.Engine.Repo().Name(), ReadOnly: x.As.ReadOnly, Reply: reply}
+	id, err := x.Server.runs.begin(x.HTTP.Context(), b, call)
+	if err != nil {
 		return err
 	}
 	if x.PrefersAsync() {
 		x.Writer.Header().Set("Preference-Applied", "respond-async")
 	}
-	x.Write(&Answer{Status: http.StatusAccepted, Location: x.runAddress(run) + "/status"})
+	x.Write(&Answer{Status: http.StatusAccepted, Location: x.runAddress(id) + "/status"})
 	return nil
 }
 
@@ -208,71 +88,53 @@ func absolute(v any, base string) any {
 	return m
 }
 
-// answer is the answer of a run that has ended, as far as the caller may see it now.
-func (run *asyncRun) answer(x *Request) (*Answer, error) {
-	res, e := run.result, *run.encoder
-	if run.command != "" {
-		call := engine.Call{Op: bulkStatus, Params: run.commandParams(x), As: x.As, EntryPoint: x.EntryPoint(), RequestID: x.ID, Encode: e.encode}
-		var err error
-		if res, err = run.engine.Run(x.HTTP.Context(), call); err != nil {
-			return nil, err
-		}
-		return e.answer(res)
-	}
-	if !res.Replayed {
-		call := run.call
-		call.As, call.RequestID, call.Encode = x.As, x.ID, e.encode
-		var err error
-		if res, err = run.engine.Again(x.HTTP.Context(), call, res); err != nil {
-			return nil, err
-		}
-	}
-	return e.answer(res)
-}
-
-func (x *Request) runAddress(run *asyncRun) string {
-	return x.Base() + "/api/v1/automation/" + x.Segments.Get("op") + "/@async/" + run.id
+func (x *Request) runAddress(id string) string {
+	return x.Base() + "/api/v1/automation/" + x.Segments.Get("op") + "/@async/" + id
 }
 
 // bulkStatus is the operation that tells how far a bulk command is.
 const bulkStatus = "Bulk.Get"
 
-func (run *asyncRun) commandParams(x *Request) Values {
-	return Values{"commandId": run.command, "base": x.Base()}
+func (x *Request) commandParams(r *run.Run) Values {
+	return Values{"commandId": r.Command, "base": x.Base()}
 }
 
 // asyncRun returns the run that the address names, and whether it has ended: a run that submitted a bulk command has ended when
 // the command is.
-func (x *Request) asyncRun(fetch bool) (run *asyncRun, over bool, err error) {
+func (x *Request) asyncRun() (r *run.Run, over bool, err error) {
 	name, err := x.Param("op")
 	if err != nil {
 		return nil, false, err
 	}
-	run, over, err = x.Server.runs.of(x.As.Identity(), name, x.Segments.Get("run"), false)
-	if err == nil && over && run.command != "" && run.err == nil {
-		over, err = run.commandOver(x)
+	id := x.Segments.Get("run")
+	r, err = x.Server.runs.find(x.HTTP.Context(), x.As, id)
+	if err == nil && r.Op != name {
+		err = fault.NotFound.Errorf("asynchronous run %s", id)
 	}
-	if err == nil && over && fetch {
-		_, _, err = x.Server.runs.of(run.owner, name, run.id, true)
+	if err != nil {
+		return nil, false, err
 	}
-	return run, over, err
+	if over = r.Over(); over && r.Command != "" && r.Failure == nil {
+		over, err = x.commandOver(r)
+	}
+	return r, over, err
 }
 
 // commandOver reports whether the bulk command of a run has ended.
-func (run *asyncRun) commandOver(x *Request) (bool, error) {
-	v, err := x.Value(engine.Call{Op: bulkStatus, Params: run.commandParams(x)})
+func (x *Request) commandOver(r *run.Run) (bool, error) {
+	v, err := x.Value(engine.Call{Op: bulkStatus, Params: x.commandParams(r)})
 	m, _ := v.(map[string]any)
 	return m["state"] == "COMPLETED" || m["state"] == "ABORTED", err
 }
 
 // AsyncStatus says whether a run has ended: then the result is elsewhere.
 func AsyncStatus(x *Request) error {
-	run, over, err := x.asyncRun(false)
+	r, over, err := x.asyncRun()
 	if err != nil {
 		return err
 	}
 	if over {
-		x.Write(&Answer{Status: http.StatusSeeOther, Location: x.runAddress(run)})
+		x.Write(&Answer{Status: http.StatusSeeOther, Location: x.runAddress(r.ID)})
 		return nil
 	}
 	x.Writer.Header().Set("Retry-After", askAgain)
@@ -285,14 +147,14 @@ func AsyncEvents(x *Request) error {
 		if err := x.Engine.Stands(x.HTTP.Context(), x.As); err != nil {
 			return Progress{}, err
 		}
-		run, over, err := x.asyncRun(false)
+		r, over, err := x.asyncRun()
 		if err != nil {
 			return Progress{}, err
 		}
-		now := asyncState{ID: run.id, Op: run.op, State: engine.RunRuns}
+		now := asyncState{ID: r.ID, Op: r.Op, State: engine.RunRuns}
 		if over {
-			if now.State, now.Result = "over", x.runAddress(run); run.err != nil {
-				now.State, now.Code = engine.RunFailed, fault.Word(run.err)
+			if now.State, now.Result = "over", x.runAddress(r.ID); r.Failure != nil {
+				now.State, now.Code = engine.RunFailed, r.Failure.Word
 			}
 		}
 		body, err := json.Marshal(now)
@@ -311,7 +173,7 @@ type asyncState struct {
 
 // AsyncResult answers as the call would have, until the result expires.
 func AsyncResult(x *Request) error {
-	run, over, err := x.asyncRun(x.HTTP.Method != http.MethodHead)
+	r, over, err := x.asyncRun()
 	if err != nil {
 		return err
 	}
@@ -319,11 +181,23 @@ func AsyncResult(x *Request) error {
 		x.Writer.Header().Set("Retry-After", askAgain)
 		return x.JSON(http.StatusAccepted, "RUNNING")
 	}
-	if run.err != nil {
-		x.failed(run.err, innerMessage(run.err))
-		return nil //nolint:nilerr // the error is the answer
+	if x.HTTP.Method != http.MethodHead {
+		if err := x.Server.runs.fetched(x.HTTP.Context(), r); err != nil {
+			return err
+		}
 	}
-	a, err := run.answer(x)
+	if r.Failure != nil {
+		p := problem{report: &report{}}
+		if err := json.Unmarshal(r.Failure.Problem, &p); err != nil {
+			return fault.Internal.Errorf("asynchronous run %s: %w", r.ID, err)
+		}
+		if !p.HasError {
+			p.report = nil
+		}
+		x.explain(&p, r.Failure.Word, r.Failure.Wait)
+		return nil
+	}
+	a, err := x.answerOf(r)
 	if err != nil {
 		return err
 	}
@@ -331,21 +205,80 @@ func AsyncResult(x *Request) error {
 	return nil
 }
 
+// answerOf is the answer of a run that went well, as far as the caller may see it now.
+func (x *Request) answerOf(r *run.Run) (*Answer, error) {
+	e, err := x.encoderOf(r)
+	if err != nil {
+		return nil, err
+	}
+	call := engine.Call{Op: r.Op, As: x.As, EntryPoint: x.EntryPoint(), RequestID: x.ID, Encode: e.encode}
+	if r.Command != "" {
+		call.Op, call.Params = bulkStatus, x.commandParams(r)
+		res, err := x.Engine.Run(x.HTTP.Context(), call)
+		if err != nil {
+			return nil, err
+		}
+		return e.answer(res)
+	}
+	on := x.Engine.Named(r.Repository)
+	if on == nil {
+		return nil, fault.NotFound.Errorf("repository %s", r.Repository)
+	}
+	stored, err := x.Server.runs.result(x.HTTP.Context(), x.As, r)
+	if err != nil {
+		return nil, err
+	}
+	res, err := on.Again(x.HTTP.Context(), call, engine.Durable{Value: stored.Value, On: stored.On, Docs: stored.Docs})
+	switch {
+	case err != nil:
+		return nil, err
+	case stored.Value != nil:
+		return e.answer(res)
+	case len(stored.Files) > 0:
+		return e.answer(&engine.Result{Value: filesOf(stored)})
+	case stored.Body == nil:
+		return e.answer(&engine.Result{Replayed: true, Void: true})
+	}
+	return e.replayed(stored.Body)
+}
+
+// filesOf is the one file of a result, or all of a list.
+func filesOf(res *run.Result) any {
+	if !res.List {
+		return res.Files[0]
+	}
+	return engine.Blobs(res.Files)
+}
+
 // AsyncAbort stops a run, or forgets one that has ended.
 func AsyncAbort(x *Request) error {
-	run, over, err := x.asyncRun(false)
+	r, over, err := x.asyncRun()
 	if err != nil {
 		return err
 	}
-	if !over && run.command != "" {
-		if _, err := x.Value(engine.Call{Op: "Bulk.Abort", Params: run.commandParams(x)}); err != nil {
+	if !over && r.Command != "" {
+		if _, err := x.Value(engine.Call{Op: "Bulk.Abort", Params: x.commandParams(r)}); err != nil {
 			return err
 		}
 	} else if !over {
-		if err := x.Engine.EndRun(x.As, run.id); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := x.Engine.EndRun(x.As, r.ID); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
-	x.Server.runs.remove(run.id)
+	if err := x.Server.runs.remove(x.HTTP.Context(), x.As, r); err != nil {
+		return err
+	}
 	return x.NoContent()
+}
+
+// EndRun ends a call that runs, here or, if it is an asynchronous run, on another server.
+func (x *Request) EndRun(id string) error {
+	err := x.Engine.EndRun(x.As, id)
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if elsewhere := x.Server.runs.cancel(x.HTTP.Context(), x.As, id); !fault.Is(elsewhere, fault.NotFound) {
+		return elsewhere
+	}
+	return err
 }

@@ -55,6 +55,11 @@ func TestBounds(t *testing.T) {
 		a := automation(op+"/@async", params)
 		return over(t, s, strings.TrimPrefix(a.Header.Get("Location"), s.URL))
 	}
+	// result has a result of so many bytes kept: the body of the answer, and the line before it that says what it is.
+	result := func(n int) string {
+		const around = len(`{"status":200,"mime":"application/json"}` + "\n" + `{"entity-type":"string","value":""}`)
+		return done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", n-around)))
+	}
 	at := ""
 	for _, b := range []struct {
 		name  string
@@ -114,15 +119,15 @@ func TestBounds(t *testing.T) {
 			return last
 		}},
 		{"bytes of results that wait to be read", 2503, func(n int) *resttest.Answer {
-			waits := done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", 1203)))
+			waits := result(1203)
 			defer s.Do("DELETE", waits, "")
-			return s.Do("GET", done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("y", n-1203))), "")
+			return s.Do("GET", result(n-1203), "")
 		}},
 		{"bytes of results after one was read", 2503, func(n int) *resttest.Answer {
-			s.Do("GET", done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", 1203))), "")
-			waits := done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", 1203)))
+			s.Do("GET", result(1203), "")
+			waits := result(1203)
 			defer s.Do("DELETE", waits, "")
-			return s.Do("GET", done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("y", n-1203))), "")
+			return s.Do("GET", result(n-1203), "")
 		}},
 		{"operations of a call", 11, func(n int) *resttest.Answer {
 			return s.Do("POST", api+"/automation/RunOperationOnList", fmt.Sprintf(`{"params":{"id":"Test.Nothing","list":"l","isolate":false},"context":{"l":[%s]}}`, strings.TrimSuffix(strings.Repeat("1,", n-1), ",")))

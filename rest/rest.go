@@ -161,7 +161,7 @@ func New(c Config, table func(*Handler) Table) *Handler {
 	limit.Fill(&s.Limits)
 	s.meters = newMeters(s.Metrics)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.runs = newRuns(s.ctx, s.Limits)
+	s.runs = newRuns(s.ctx, s.Engine.Repo(), s.Limits)
 	s.Metrics.MustRegister(s.runs)
 	s.streams = make(chan struct{}, maxStreams)
 	s.rates = newRates(s.Limits.Rate)

@@ -46,7 +46,7 @@ var codeStatuses = map[fault.Code]int{
 }
 
 // settled are the codes of conflicts that the same request meets again, or should not be tried again after.
-var settled = map[fault.Code]bool{fault.CodePreconditionFailed: true, fault.CodeRunEnded: true, fault.CodeRunIncomplete: true, fault.CodeWorkflowState: true}
+var settled = map[fault.Code]bool{fault.CodePreconditionFailed: true, fault.CodeRunEnded: true, fault.CodeRunIncomplete: true, fault.CodeRunLost: true, fault.CodeWorkflowState: true}
 
 // StatusOf returns the status of an error.
 func StatusOf(err error) int {
@@ -237,11 +237,20 @@ var waits = map[int]time.Duration{
 }
 
 // Wait tells the client how long to wait before it tries again, where that may help.
-func (x *Request) Wait(status int, err error) {
-	d := waits[status]
+func (x *Request) Wait(status int, err error) { x.retryAfter(status, waitOf(err)) }
+
+// waitOf is how long an error says that one is to wait, 0 if it does not.
+func waitOf(err error) time.Duration {
 	var f *fault.Error
-	if errors.As(err, &f) && f.Wait > 0 {
-		d = f.Wait
+	if errors.As(err, &f) {
+		return f.Wait
+	}
+	return 0
+}
+
+func (x *Request) retryAfter(status int, d time.Duration) {
+	if d <= 0 {
+		d = waits[status]
 	}
 	if d > 0 {
 		x.Writer.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
@@ -263,28 +272,28 @@ func (x *Request) fail(err error) {
 // failed writes err as the answer, with another text.
 func (x *Request) failed(err error, text string) {
 	p := problemOf(err, text)
-	p.Type, p.Instance, p.RequestID, p.TraceID = x.ProblemType(err), x.Prefix()+x.HTTP.URL.Path, x.ID, x.traceID()
 	if x.As != nil && x.Engine != nil && x.Engine.Traces().Shown() {
 		if t := x.Engine.Traces().Failure(x.ID); t != nil && x.SeesTrace(t) {
 			p.Trace = t.Text()
 		}
 	}
-	h := x.Writer.Header()
-	switch p.Status {
-	case http.StatusUnauthorized:
-		// A browser would ask for a password over the page, which has a form of its own.
-		if x.HTTP.Header.Get(csrfHeader) == "" && x.HTTP.Header.Get("X-No-Basic-Header") == "" {
-			h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
-		}
-	case http.StatusConflict:
-		if fault.CodeOf(err) == fault.CodeIdempotencyInFlight {
-			h.Set("Idempotency-Key", x.HTTP.Header.Get("Idempotency-Key"))
-		}
+	if fault.CodeOf(err) == fault.CodeIdempotencyInFlight {
+		x.Writer.Header().Set("Idempotency-Key", x.HTTP.Header.Get("Idempotency-Key"))
 	}
-	x.Wait(p.Status, err)
 	if p.Status >= http.StatusInternalServerError && !Gone(x.HTTP.Context(), err) {
 		x.Report(p.Status, "request failed", err)
 	}
+	x.explain(&p, fault.Word(err), waitOf(err))
+}
+
+// explain writes a problem as the answer. It has a word of the table of problems, and may say how long to wait.
+func (x *Request) explain(p *problem, word string, wait time.Duration) {
+	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemPage(word), x.Prefix()+x.HTTP.URL.Path, x.ID, x.traceID()
+	// A browser would ask for a password over the page, which has a form of its own.
+	if p.Status == http.StatusUnauthorized && x.HTTP.Header.Get(csrfHeader) == "" && x.HTTP.Header.Get("X-No-Basic-Header") == "" {
+		x.Writer.Header().Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
+	}
+	x.retryAfter(p.Status, wait)
 	body, err := json.Marshal(p)
 	if err != nil {
 		body = []byte(`{"entity-type":"exception","status":` + strconv.Itoa(p.Status) + `}`)
@@ -296,8 +305,10 @@ func (x *Request) failed(err error, text string) {
 const ErrorCodesPath = "/docs/problems"
 
 // ProblemType leads to what the page says of an error.
-func (x *Request) ProblemType(err error) string {
-	return x.Prefix() + ErrorCodesPath + "#" + fault.Word(err)
+func (x *Request) ProblemType(err error) string { return x.problemPage(fault.Word(err)) }
+
+func (x *Request) problemPage(word string) string {
+	return x.Prefix() + ErrorCodesPath + "#" + word
 }
 
 // SeesTrace reports whether the caller may see a trace: administrators see all, others their own.

@@ -20,7 +20,7 @@ func TestNodesCrash(t *testing.T) {
 		nodes[i] = startServer(t, data[i], "--store", store, "--blobs", content)
 	}
 	saveChain(t, nodes[0].base, crashChain)
-	awaitChain(t, nodes[1].base)
+	awaitOp(t, nodes[1].base, "Crash.Five")
 	acked := 0
 	for i := range kills {
 		victim, other := i%2, 1-i%2
@@ -43,11 +43,11 @@ func TestNodesCrash(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged calls, none lost, none half done", kills, acked)
 }
 
-// awaitChain waits until a server has the chain that was saved on another one.
-func awaitChain(t *testing.T, base string) {
+// awaitOp waits until a server has the chain that was saved on another one.
+func awaitOp(t *testing.T, base, name string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		status, text := get(t, base+"/api/v1/automation/Crash.Five")
+		status, text := get(t, base+"/api/v1/automation/"+name)
 		if status == http.StatusOK {
 			return
 		}

@@ -107,13 +107,13 @@ func readRun(x *rest.Request) error {
 	return x.JSON(http.StatusOK, engine.ShowDetails(&f, &d))
 }
 
-// endRun ends a call that runs.
+// endRun ends a call that runs, on this server or, of asynchronous runs, on any.
 func endRun(x *rest.Request) error {
 	id, err := x.Param("run")
 	if err != nil {
 		return err
 	}
-	if err := x.Engine.EndRun(x.As, id); err != nil {
+	if err := x.EndRun(id); err != nil {
 		return err
 	}
 	return x.NoContent()

@@ -86,10 +86,9 @@ func Start(t testing.TB, c Config) *Server {
 	return s
 }
 
-// node makes the engine of a repository and what answers its requests.
+// node prepares a repository and makes what answers its requests.
 func (s *Server) node(c Config) *rest.Handler {
 	s.t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
 	workflow.Watch(s.Repo)
 	if c.Repo != nil {
 		c.Repo(s.Repo)
@@ -97,6 +96,28 @@ func (s *Server) node(c Config) *rest.Handler {
 	for _, name := range c.Siblings {
 		storagetest.Sibling(s.t, s.Repo, name)
 	}
+	return s.handler(c)
+}
+
+// Beside starts another server on the store of this one, with an engine of its own, as a second process would have.
+func (s *Server) Beside(c Config) *Server {
+	s.t.Helper()
+	other := &Server{t: s.t, Repo: s.Repo}
+	h := other.handler(c)
+	other.Server = httptest.NewUnstartedServer(h)
+	other.Config, other.Listener = h.Server(), h.Listener(other.Listener)
+	other.Start()
+	s.t.Cleanup(func() {
+		h.Close()
+		other.Close()
+	})
+	return other
+}
+
+// handler makes the engine of the repository and what answers its requests.
+func (s *Server) handler(c Config) *rest.Handler {
+	s.t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
 	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops)...)
 	check(s.t, err)
 	set, err = chains.Builtin(set)

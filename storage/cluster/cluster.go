@@ -6,6 +6,9 @@
 // transaction, so of two nodes that try at the same time one loses. All times are those of the store's clock,
 // since the clocks of machines differ. The holder renews well before the end, and others wait until after it,
 // so that a node which is slow to notice its loss does not work beside the next one for long.
+//
+// What a process has begun and nobody else can carry on rests on its lease (Lease): once that has expired, others may declare
+// the work lost.
 package cluster
 
 import (
@@ -62,15 +65,22 @@ func List(t *storage.Tx) ([]Node, error) {
 
 func list(t *storage.Tx) (all []Node, err error) {
 	for _, raw := range t.Table(nodes).Scan("", "", false, 0) {
-		var n Node
-		if err := json.Unmarshal(raw, &n); err != nil {
-			return nil, fault.Internal.Errorf("node: %w", err)
+		n, err := decoded[Node](raw, "node")
+		if err != nil {
+			return nil, err
 		}
 		n.Lost = t.Now().Sub(n.Seen) > Lost
 		all = append(all, n)
 	}
 	slices.SortFunc(all, func(a, b Node) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })
 	return all, t.Err()
+}
+
+func decoded[T any](raw json.RawMessage, what string) (v T, err error) {
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, fault.Internal.Errorf("%s: %w", what, err)
+	}
+	return v, nil
 }
 
 // Member is this process as a node.

@@ -85,6 +85,7 @@ const (
 	CodeResultsFull
 	CodeRunEnded
 	CodeRunIncomplete
+	CodeRunLost
 	CodeRunsFull
 	CodeScriptBusy
 	CodeScriptCalls
@@ -210,6 +211,7 @@ var codes = [codeEnd]struct {
 	CodeResultsFull:             {"results_full", []Kind{Limit}, "The operation was executed, but too many results of asynchronous runs are waiting to be read.", "Read or delete the results of finished runs; request less at once."},
 	CodeRunEnded:                {"run_ended", []Kind{Conflict}, "A user canceled the call while it ran; the message says who.", "Ask that user before you call again; all changes of the call were undone."},
 	CodeRunIncomplete:           {"run_incomplete", []Kind{Conflict}, "A failed run cannot be repeated: its request was not stored completely, or it was not a call.", "Send the call again; the message says what is missing."},
+	CodeRunLost:                 {"run_lost", []Kind{Conflict}, "The server that carried out an asynchronous run stopped before the run had ended.", "Its transaction was undone: look at what the operation did outside, then start it again."},
 	CodeRunsFull:                {"runs_full", []Kind{Unavailable}, "Too many asynchronous runs are in progress or not read yet.", "Read or delete finished runs."},
 	CodeScriptBusy:              {"script_busy", []Kind{Unavailable}, "All script workers are busy.", "Try again later."},
 	CodeScriptCalls:             {"script_calls", []Kind{Limit}, "A script calls too many operations.", "Do less in one call of the script."},

@@ -13,6 +13,7 @@ import (
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/relation"
+	"catena/storage/run"
 	"catena/storage/subscription"
 	"catena/storage/uisession"
 	"catena/storage/vault"
@@ -29,6 +30,7 @@ var All = []storage.Owner{
 	history.Owner,
 	oauth.Owner,
 	relation.Owner,
+	run.Owner,
 	subscription.Owner,
 	uisession.Owner,
 	vault.Owner,
