@@ -450,8 +450,12 @@ func (e *everything) version() uint64 {
 	return snap.Version()
 }
 
+// bookkeeping begins the keys of rows that the server writes about any caller: counters of wrong passwords, and asynchronous
+// runs with what they rest on.
+var bookkeeping = []string{"ssignincounters\x00", "sasyncrun", "rlease\x00"}
+
 // rows are all rows of the store, without those that the server writes about reading: records of
-// downloads, and its own sequences.
+// downloads, its own sequences, and its bookkeeping.
 func (e *everything) rows() map[string]string {
 	e.t.Helper()
 	snap, err := e.store.Begin(context.Background(), false)
@@ -467,8 +471,9 @@ func (e *everything) rows() map[string]string {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		if k := c.Key(); k[0] != 0 && k[0] != 'a' && !bytes.HasPrefix(k, []byte("ssignincounters\x00")) { // those count wrong passwords
-			out[string(k)] = string(v)
+		k := string(c.Key())
+		if k[0] != 0 && k[0] != 'a' && !slices.ContainsFunc(bookkeeping, func(p string) bool { return strings.HasPrefix(k, p) }) {
+			out[k] = string(v)
 		}
 	}
 	return out

@@ -101,7 +101,7 @@ func onlyServer(tx *storage.Tx, id string) error {
 	return nil
 }
 
-// get returns a run regardless of who asks for it; nil if there is none, or it has expired.
+// get returns a run to any caller; nil if there is none, or it has expired.
 func get(tx *storage.Tx, id string) (*Run, error) {
 	if id == "" {
 		return nil, nil //nolint:nilnil // as said
