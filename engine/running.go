@@ -210,7 +210,7 @@ func (e *Engine) Start(ctx context.Context, call Call, begun func(id string) err
 	r.begin(ctx)
 	id = e.live.id(r)
 	if err := begun(id); err != nil {
-		r.finish()
+		r.finish(err)
 		return "", err
 	}
 	go func() {

@@ -155,7 +155,7 @@ func TestSpansOfWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error)
-	if _, err := e.Start(t.Context(), Call{Op: "Test.Fail", As: e.System()}, func(_ *Result, err error) { done <- err }); err != nil {
+	if _, err := e.Start(t.Context(), Call{Op: "Test.Fail", As: e.System()}, func(string) error { return nil }, func(_ *Result, err error) { done <- err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err == nil {
