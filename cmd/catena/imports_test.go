@@ -76,6 +76,7 @@ var imports = map[string][]string{
 	"engine/mailbox":                 {},
 	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
 	"engine/markdown":                {},
+	"engine/metadata":                {"storage/blob", "storage/schema", "storage/text", "engine/pdf", "engine/program"},
 	"engine/openapi":                 {},
 	"engine/jsonpath":                {},
 	"engine/sheet":                   {},
@@ -95,7 +96,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html"},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},

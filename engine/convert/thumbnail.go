@@ -70,10 +70,10 @@ var faces = sync.OnceValue(func() (f struct{ text, label font.Face }) {
 var writing sync.Mutex
 
 // write writes a line of text from a point of its base line on.
-func write(dst draw.Image, face font.Face, c color.Color, x, y int, text string) {
+func write(dst draw.Image, face font.Face, c color.Color, at image.Point, text string) {
 	writing.Lock()
 	defer writing.Unlock()
-	d := font.Drawer{Dst: dst, Src: image.NewUniform(c), Face: face, Dot: fixed.P(x, y)}
+	d := font.Drawer{Dst: dst, Src: image.NewUniform(c), Face: face, Dot: fixed.P(at.X, at.Y)}
 	d.DrawString(text)
 }
 
@@ -103,7 +103,7 @@ func drawText(s *source) ([]byte, string, error) {
 	y := sheetMargin + sheetLine
 	for line := range strings.Lines(string(text)) {
 		letters := []rune(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
-		write(inner, faces().text, ink, sheetMargin, y, string(letters[:min(len(letters), sheetLetters)]))
+		write(inner, faces().text, ink, image.Pt(sheetMargin, y), string(letters[:min(len(letters), sheetLetters)]))
 		if y += sheetLine; y > sheetHeight-sheetMargin {
 			break
 		}
@@ -174,5 +174,5 @@ func label(img *image.RGBA, of *blob.Blob) {
 		}
 	}
 	width := font.MeasureString(faces().label, text).Round()
-	write(img, faces().label, color.White, 64-width/2, 83, text)
+	write(img, faces().label, color.White, image.Pt(64-width/2, 83), text)
 }

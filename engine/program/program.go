@@ -42,7 +42,7 @@ type Kind struct {
 
 // The programs.
 var (
-	FFmpeg      = &Kind{"FFmpeg", "ffmpeg", "pictures of videos, storyboards and other formats of audio and video", []string{"ffmpeg"}}
+	FFmpeg      = &Kind{"FFmpeg", "ffmpeg", "pictures of videos, and other formats of audio and video", []string{"ffmpeg"}}
 	FFprobe     = &Kind{"FFprobe", "ffmpeg", "metadata of formats of audio and video that catena cannot read by itself", []string{"ffprobe"}}
 	ImageMagick = &Kind{"ImageMagick", "imagemagick", "pictures in formats such as PSD, HEIC or EPS", []string{"magick", "convert"}}
 	LibreOffice = &Kind{"LibreOffice", "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui", "office documents as PDF and HTML", []string{"soffice", "libreoffice"}}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/metadata"
 	"catena/storage"
 )
 
@@ -22,8 +23,13 @@ type readMetadataParams struct {
 	IgnorePrefix bool `json:"ignorePrefix" default:"true" doc:"Omit the group from names: width, not image:width."`
 }
 
+// metadataTools are what reading and writing metadata in a call uses.
+func metadataTools(c *engine.Ctx) metadata.Tools {
+	return metadata.Tools{PDF: c.PDF(), Programs: c.Programs(), NewBlob: c.Tx.NewBlob}
+}
+
 func (p readMetadataParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
-	found, err := metadataOf(c, b)
+	found, err := metadata.Read(c, metadataTools(c), b)
 	if err != nil || !p.IgnorePrefix {
 		return found, err
 	}

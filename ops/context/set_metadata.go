@@ -2,10 +2,10 @@ package context
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"catena/engine"
+	"catena/engine/metadata"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -16,8 +16,9 @@ var setMetadata = engine.Op{
 	Label:    "Write Metadata To Blob From Context",
 	Category: "Files",
 	Since:    "7.1",
-	Doc: "Returns the input file, a PDF, with changed metadata: title, author, subject, keywords, creator and producer; " +
-		"an empty value removes one. Metadata that is not named is unchanged.",
+	Doc: "Returns the input file with changed metadata: of a PDF title, author, subject, keywords, creator and producer; of an office document " +
+		"title, author, subject, keywords, description and category; of a JPEG picture texts of EXIF, IPTC and XMP such as exif:Artist, iptc:Headline " +
+		"and xmp:Title. An empty value removes one. Metadata that is not named is unchanged, and so is the picture.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
 	Run:     engine.On(writeMetadataParams.run),
@@ -29,27 +30,16 @@ type writeMetadataParams struct {
 	Processor    string        `json:"processor" default:"exifTool" unused:"true" doc:"Accepted but ignored."`
 }
 
-// writable are the names of what a PDF may be told, in small letters as they are read.
-var writable = []string{"Title", "Author", "Subject", "Keywords", "Creator", "Producer"}
-
 func (p writeMetadataParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
-	if b.Type != "application/pdf" {
-		return nil, fault.Invalid.Errorf("file %q: metadata of %s cannot be written", b.Name, b.Type).In("input")
-	}
 	texts := map[string]string{}
 	for name, v := range p.Metadata {
-		group, short, ok := strings.Cut(name, ":")
-		if !ok {
-			group, short = "", name
-		}
-		i := slices.IndexFunc(writable, func(s string) bool { return strings.EqualFold(s, short) })
-		if i < 0 || !p.IgnorePrefix && !strings.EqualFold(group, "pdf") {
+		if group, _, ok := strings.Cut(name, ":"); !p.IgnorePrefix && (!ok || group == "") {
 			return nil, fault.Invalid.Errorf("metadata %q: cannot be written", name).In("metadata")
 		}
-		texts[writable[i]] = ""
+		texts[name] = ""
 		if v != nil {
-			texts[writable[i]] = fmt.Sprint(v)
+			texts[name] = fmt.Sprint(v)
 		}
 	}
-	return writePDF(c, b, texts)
+	return metadata.Write(c, metadataTools(c), b, texts)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/metadata"
 	"catena/storage"
 )
 
@@ -15,7 +16,7 @@ var setMetadataFromBlob = engine.Op{
 	Category: "Execution Context",
 	Since:    "7.1",
 	Doc: "Sets the variable binaryMetadata to a map of the input file's metadata: name, mime-type, length and digest; of a " +
-		"picture width, height and format, of a PDF version, pages, title, author, subject, keywords, creator, producer, created " +
+		"picture width, height and format, of audio and video duration, codecs and measures, of a PDF version, pages, title, author, subject, keywords, creator, producer, created " +
 		"and modified. Returns nothing.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
@@ -29,7 +30,7 @@ type setMetadataParams struct {
 }
 
 func (p setMetadataParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {
-	found, err := metadataOf(c, b)
+	found, err := metadata.Read(c, metadataTools(c), b)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,10 @@ import (
 // thumbnailJob is the kind of a job that makes the thumbnail of a document. The name is stored with the jobs.
 const thumbnailJob = "conversion.thumbnail"
 
-// Watch has small pictures of new files made in the background and kept with their documents, so that a list that shows them
-// converts nothing.
+// Watch has new films and sounds say what is in their files, and has small pictures of new files made in the background and
+// kept with their documents, so that a list that shows them converts nothing.
 func Watch(repo *storage.Repo, t convert.Tools) {
+	repo.OnEvent(fill)
 	repo.OnEvent(func(tx *storage.Tx, e storage.Event) error {
 		if e.Doc == nil || !newFile(e) {
 			return nil

@@ -1,6 +1,10 @@
-package context
+// Package metadata reads what files say about themselves, and writes some of it: EXIF, IPTC and XMP of pictures, duration,
+// measures and codecs of audio and video, and the properties of PDF and office files. Files are written by strangers, so the
+// number and the size of what is read is bounded. Which properties of documents take which values is for others to know.
+package metadata
 
 import (
+	"context"
 	"errors"
 	"image"
 	_ "image/gif"  // forms of pictures
@@ -10,8 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"catena/engine"
-	"catena/storage"
+	"catena/engine/pdf"
+	"catena/engine/program"
+	"catena/storage/blob"
 	"catena/storage/fault"
 )
 
@@ -21,8 +26,15 @@ const (
 	maxPixels  = 100_000_000
 )
 
-// metadataOf tells what is known of a file, each name with its group in front.
-func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+// Tools are what reading and writing needs of a server.
+type Tools struct {
+	PDF      *pdf.Tool         // nil: PDF files are read in this process
+	Programs *program.Programs // nil: there are none
+	NewBlob  func(name, typ string, r io.Reader) (*blob.Blob, error)
+}
+
+// Read tells what is known of a file, each name with its group in front.
+func Read(ctx context.Context, t Tools, b *blob.Blob) (map[string]any, error) {
 	out := map[string]any{
 		"file:name": b.Name, "file:mime-type": b.Type, "file:length": b.Size, "file:digest": b.Digest,
 	}
@@ -35,7 +47,12 @@ func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 			err = readTags(b, out)
 		}
 	case b.Type == "application/pdf":
-		err = readPDF(c, b, out)
+		err = t.readPDF(ctx, b, out)
+	case strings.HasPrefix(b.Type, "audio/") || strings.HasPrefix(b.Type, "video/"):
+		var m *Media
+		if m, err = t.MediaOf(ctx, b); m != nil {
+			m.tell(out)
+		}
 	case partsOf(b.Type) != nil:
 		err = readOffice(b, out)
 	}
@@ -43,7 +60,7 @@ func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 }
 
 // readPicture reads the head of a picture; a form that is not understood adds nothing.
-func readPicture(b *storage.Blob, out map[string]any) error {
+func readPicture(b *blob.Blob, out map[string]any) error {
 	r, err := b.Open()
 	if err != nil {
 		return err
@@ -66,8 +83,15 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 	return nil
 }
 
-func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
-	info, err := c.PDF().About(c, b)
+func (t Tools) pdf() *pdf.Tool {
+	if t.PDF == nil {
+		return pdf.New(nil, "", pdf.Limits{})
+	}
+	return t.PDF
+}
+
+func (t Tools) readPDF(ctx context.Context, b *blob.Blob, out map[string]any) error {
+	info, err := t.pdf().About(ctx, b)
 	if err != nil {
 		return fault.Wrap(err, "input").In("input")
 	}

@@ -1,4 +1,4 @@
-package context
+package metadata
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"catena/engine"
+	"catena/storage/blob"
 )
 
 // tag is an entry of a directory of EXIF.
@@ -74,9 +74,9 @@ func photo(t *testing.T, segments ...[]byte) []byte {
 
 func segment(mark byte, data []byte) []byte { return append([]byte{mark}, data...) }
 
-func metadata(t *testing.T, data []byte) map[string]any {
+func read(t *testing.T, data []byte) map[string]any {
 	t.Helper()
-	out, err := metadataOf(nil, engine.NewBlob("a.jpg", "image/jpeg", data))
+	out, err := Read(t.Context(), Tools{}, blob.FromBytes("a.jpg", "image/jpeg", data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestPictureMetadata(t *testing.T) {
 	iptc := append([]byte("Photoshop 3.0\x008BIM\x04\x04\x00\x00\x00\x00\x00"), byte(len(iim)))
 	iptc = append(append(iptc, iim...), 0)
 	for mark, order := range map[string]binary.AppendByteOrder{"II": binary.LittleEndian, "MM": binary.BigEndian} {
-		got := metadata(t, photo(t, segment(0xe1, exif(order, mark)), segment(0xe1, []byte(xmp)), segment(0xed, iptc)))
+		got := read(t, photo(t, segment(0xe1, exif(order, mark)), segment(0xe1, []byte(xmp)), segment(0xed, iptc)))
 		for name, want := range map[string]any{
 			"exif:Make": "Acme Cameras", "exif:Orientation": int64(6), "image:width": int64(8), "image:height": int64(4),
 			"image:taken":  time.Date(2024, 5, 2, 8, 15, 30, 0, time.UTC),
@@ -108,16 +108,16 @@ func TestPictureMetadata(t *testing.T) {
 func TestDamagedMetadata(t *testing.T) {
 	whole := exif(binary.LittleEndian, "II")
 	for cut := 0; cut < len(whole); cut += 7 {
-		if got := metadata(t, photo(t, segment(0xe1, whole[:cut]))); got["image:width"] != int64(8) {
+		if got := read(t, photo(t, segment(0xe1, whole[:cut]))); got["image:width"] != int64(8) {
 			t.Errorf("cut at %d: %v", cut, got)
 		}
 		turned := bytes.Clone(whole)
 		turned[cut] ^= 0xff
-		if got := metadata(t, photo(t, segment(0xe1, turned))); got["image:width"] != int64(8) {
+		if got := read(t, photo(t, segment(0xe1, turned))); got["image:width"] != int64(8) {
 			t.Errorf("turned at %d: %v", cut, got)
 		}
 	}
-	if got := metadata(t, photo(t)); got["image:taken"] != nil || got["gps:latitude"] != nil {
+	if got := read(t, photo(t)); got["image:taken"] != nil || got["gps:latitude"] != nil {
 		t.Errorf("none: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package context
+package metadata
 
 import (
 	"archive/zip"
@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"catena/storage"
+	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/schema"
 	"catena/storage/text"
@@ -43,7 +43,7 @@ func partsOf(typ string) []string {
 }
 
 // readOffice adds what an office document says about itself. What is damaged is not a document of its type.
-func readOffice(b *storage.Blob, out map[string]any) error {
+func readOffice(b *blob.Blob, out map[string]any) error {
 	r, err := b.Open()
 	if err != nil {
 		return err

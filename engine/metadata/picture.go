@@ -1,4 +1,4 @@
-package context
+package metadata
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/bep/imagemeta"
 
-	"catena/storage"
+	"catena/storage/blob"
 )
 
 // Bounds of what pictures say about themselves.
@@ -30,7 +30,7 @@ var tagGroups = map[imagemeta.Source]string{imagemeta.EXIF: "exif:", imagemeta.I
 // (gps:latitude and gps:longitude, in degrees). What is damaged adds what could be read.
 // Metadata is written by strangers. Number and size of values are bounded, both in the library and
 // here, since the library counts each source by itself.
-func readTags(b *storage.Blob, out map[string]any) error {
+func readTags(b *blob.Blob, out map[string]any) error {
 	form, ok := pictureForms[b.Type]
 	if !ok {
 		return nil

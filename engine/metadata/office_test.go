@@ -1,4 +1,4 @@
-package context
+package metadata
 
 import (
 	"archive/zip"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"catena/engine"
+	"catena/storage/blob"
 )
 
 func archive(t *testing.T, parts map[string]string) []byte {
@@ -56,7 +56,7 @@ func TestOfficeMetadata(t *testing.T) {
 		},
 		{"application/vnd.oasis.opendocument.text", map[string]string{"content.xml": "<x/>"}, map[string]any{}},
 	} {
-		got, err := metadataOf(nil, engine.NewBlob("a", c.typ, archive(t, c.parts)))
+		got, err := Read(t.Context(), Tools{}, blob.FromBytes("a", c.typ, archive(t, c.parts)))
 		for name := range got {
 			if name[:5] == "file:" {
 				delete(got, name)
@@ -67,7 +67,7 @@ func TestOfficeMetadata(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "no archive"} {
-		if got, err := metadataOf(nil, engine.NewBlob("a", "application/vnd.oasis.opendocument.text", []byte(bad))); err == nil {
+		if got, err := Read(t.Context(), Tools{}, blob.FromBytes("a", "application/vnd.oasis.opendocument.text", []byte(bad))); err == nil {
 			t.Errorf("%q: got %v", bad, got)
 		}
 	}

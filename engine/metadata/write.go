@@ -1,0 +1,91 @@
+package metadata
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+)
+
+// maxWritten bounds the bytes of a file whose metadata is written.
+const maxWritten = 128 << 20
+
+// writer writes the metadata of one kind of file.
+type writer struct {
+	takes func(typ string) bool
+	names []string // with their groups, in the order in which a name without one is looked for
+	write func(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) (*blob.Blob, error)
+}
+
+var writers = []writer{
+	{func(typ string) bool { return typ == "application/pdf" }, []string{"pdf:Title", "pdf:Author", "pdf:Subject", "pdf:Keywords", "pdf:Creator", "pdf:Producer"}, writePDF},
+	{func(typ string) bool { return typ == "image/jpeg" }, slices.Concat(exifNames, iptcNames, xmpNames), writeJPEG},
+	{func(typ string) bool { return partsOf(typ) != nil }, officeWritable, writeOffice},
+}
+
+// Write returns a file with other texts about it, by names with or without their groups; empty ones go. What is not named
+// stays, and so does the content, bit by bit in the case of pictures.
+func Write(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) (*blob.Blob, error) {
+	for _, w := range writers {
+		if !w.takes(b.Type) {
+			continue
+		}
+		full := map[string]string{}
+		for name, text := range texts {
+			i := slices.IndexFunc(w.names, func(known string) bool {
+				_, short, _ := strings.Cut(known, ":")
+				return strings.EqualFold(known, name) || strings.EqualFold(short, name)
+			})
+			if i < 0 {
+				return nil, fault.Invalid.Errorf("metadata %q: cannot be written", name).In("metadata")
+			}
+			if len(text) > maxTagText {
+				return nil, fault.Limit.Errorf("metadata %q: %d bytes, at most %d are allowed", name, len(text), maxTagText).In("metadata")
+			}
+			full[w.names[i]] = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+		}
+		return w.write(ctx, t, b, full)
+	}
+	return nil, fault.Invalid.Errorf("file %q: metadata of %s cannot be written", b.Name, b.Type).In("input")
+}
+
+// writePDF writes an update behind all that was there, so earlier signatures hold.
+func writePDF(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) (told *blob.Blob, err error) {
+	short := map[string]string{}
+	for name, text := range texts {
+		short[strings.TrimPrefix(name, "pdf:")] = text
+	}
+	err = t.pdf().Update(ctx, b, short, func(update io.Reader) error {
+		r, err := b.Open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		told, err = t.NewBlob(b.Name, b.Type, io.MultiReader(r, update))
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap(err, "file %q: the PDF cannot be changed", b.Name).In("input")
+	}
+	return told, nil
+}
+
+// remade is a file with other content.
+func (t Tools) remade(b *blob.Blob, data []byte) (*blob.Blob, error) {
+	return t.NewBlob(b.Name, b.Type, bytes.NewReader(data))
+}
+
+// changed are the texts of one group by their short names.
+func changed(texts map[string]string, group string) map[string]string {
+	out := map[string]string{}
+	for name, text := range texts {
+		if short, ok := strings.CutPrefix(name, group); ok {
+			out[short] = text
+		}
+	}
+	return out
+}
