@@ -80,8 +80,10 @@ func TestEach(t *testing.T) {
 		{"after a failure", []any{"a", "b"}, map[string]any{"x": "outer"}, []Step{tolerated}, "[a b]|x=outer"},
 		{"after failures", []any{"a", "b"}, map[string]any{"x": "outer"}, []Step{repeated}, "outer|x=outer"},
 		{"within another", []any{"a", "b"}, nil, []Step{loop("input", "x", 0, loop("['1', '2']", "y", 0, add("@{x}")))}, "[[1a 2a] [1b 2b]]"},
-		{"within one of the same name", []any{"a"}, nil, []Step{loop("input", "x", 0, loop("['1']", "x", 0, add("@{x}")), Step{Op: "Test.SetVar", Params: map[string]any{"name": "z", "value": "expr:x"}})}, "[[11]]"},
-		{"returns", []any{"a", "b", "c"}, nil, []Step{loop("input", "x", 0, branched(BlockIf, "x == 'b'", Branch{Name: "true", Steps: []Step{{Block: &Block{Kind: BlockReturn, Result: "expr:x + '!'"}}}}))}, "b!"},
+		{"within one of the same name", []any{"a"}, nil, []Step{loop("input", "x", 0, loop("['1']", "x", 0, add("@{x}")),
+			Step{Op: "Test.SetVar", Params: map[string]any{"name": "z", "value": "expr:x"}})}, "[[11]]"},
+		{"returns", []any{"a", "b", "c"}, nil, []Step{loop("input", "x", 0,
+			branched(BlockIf, "x == 'b'", Branch{Name: "true", Steps: []Step{{Block: &Block{Kind: BlockReturn, Result: "expr:x + '!'"}}}}))}, "b!"},
 	} {
 		if got := blocks(t, e, c.in, c.vars, c.step...); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -163,7 +165,15 @@ func TestRetryCounts(t *testing.T) {
 		tries           int
 		fails           bool
 	}{
-		{fault.Unavailable, 0, 3, 1, false}, {fault.Unavailable, 2, 3, 3, false}, {fault.Unavailable, 3, 3, 3, true}, {fault.Conflict, 1, 2, 2, false}, {fault.Invalid, 1, 3, 1, true}, {fault.Denied, 1, 3, 1, true}, {fault.Limit, 1, 3, 1, true}, {fault.Internal, 1, 3, 1, true}, {fault.Unavailable, 1, 1, 1, true},
+		{fault.Unavailable, 0, 3, 1, false},
+		{fault.Unavailable, 2, 3, 3, false},
+		{fault.Unavailable, 3, 3, 3, true},
+		{fault.Conflict, 1, 2, 2, false},
+		{fault.Invalid, 1, 3, 1, true},
+		{fault.Denied, 1, 3, 1, true},
+		{fault.Limit, 1, 3, 1, true},
+		{fault.Internal, 1, 3, 1, true},
+		{fault.Unavailable, 1, 1, 1, true},
 	} {
 		tries, failures, kind = 0, c.failures, c.kind
 		got := blocks(t, e, nil, nil, Step{Op: "Test.Shaky", Retry: &Retry{Times: c.times}})

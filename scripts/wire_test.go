@@ -147,7 +147,8 @@ func TestWireDamaged(t *testing.T) {
 // share it.
 func TestWireCounts(t *testing.T) {
 	for name, b := range map[string][]byte{
-		"list": {tagArray, 0xff, 0xff, 0xff, 0xff, 0x0f}, "map": {tagMap, 0xff, 0xff, 0xff, 0xff, 0x0f}, "text": {tagString, 5, 'a'}, "huge": append([]byte{tagList}, bytes.Repeat([]byte{0xff}, 9)...), "unknown": {99}, "empty": {},
+		"list": {tagArray, 0xff, 0xff, 0xff, 0xff, 0x0f}, "map": {tagMap, 0xff, 0xff, 0xff, 0xff, 0x0f}, "text": {tagString, 5, 'a'}, "huge": append([]byte{tagList}, bytes.Repeat([]byte{0xff}, 9)...),
+		"unknown": {99}, "empty": {},
 		"number": {tagFloat, 1, 2, 3}, "document": {tagDocument, 1}, "too deep": bytes.Repeat([]byte{tagArray, 1}, maxDepth+4),
 	} {
 		r := reader{b: b, handles: noHandles{}}
@@ -206,7 +207,8 @@ func TestFrames(t *testing.T) {
 		sent = append(sent, bytes.Clone(w.b[4:]))
 	}
 	for name, in := range map[string]io.Reader{
-		"at once": bytes.NewReader(stream.Bytes()), "byte by byte": iotest.OneByteReader(bytes.NewReader(stream.Bytes())), "by halves": iotest.HalfReader(bytes.NewReader(stream.Bytes())), "with the end": iotest.DataErrReader(bytes.NewReader(stream.Bytes())),
+		"at once": bytes.NewReader(stream.Bytes()), "byte by byte": iotest.OneByteReader(bytes.NewReader(stream.Bytes())), "by halves": iotest.HalfReader(bytes.NewReader(stream.Bytes())),
+		"with the end": iotest.DataErrReader(bytes.NewReader(stream.Bytes())),
 	} {
 		f := frames{in: in, max: 1 << 20}
 		for i, want := range sent {
@@ -222,7 +224,8 @@ func TestFrames(t *testing.T) {
 		b    string
 		want error
 	}{
-		"cut in the length": {"\x05\x00", io.ErrUnexpectedEOF}, "cut in the frame": {"\x05\x00\x00\x00abcd", io.ErrUnexpectedEOF}, "empty": {"\x00\x00\x00\x00", errWire}, "too long": {"\x0b\x00\x00\x00", errWire}, "negative": {"\xff\xff\xff\xff", errWire}, "nothing": {"", io.EOF},
+		"cut in the length": {"\x05\x00", io.ErrUnexpectedEOF}, "cut in the frame": {"\x05\x00\x00\x00abcd", io.ErrUnexpectedEOF}, "empty": {"\x00\x00\x00\x00", errWire},
+		"too long": {"\x0b\x00\x00\x00", errWire}, "negative": {"\xff\xff\xff\xff", errWire}, "nothing": {"", io.EOF},
 	} {
 		f := frames{in: strings.NewReader(c.b), max: 10}
 		if got, err := f.next(); !errors.Is(err, c.want) {

@@ -152,8 +152,9 @@ func TestFormatKnown(t *testing.T) {
 	}
 	at := time.Date(7, 12, 31, 0, 0, 0, 0, time.UTC)
 	for pattern, want := range map[string]string{
-		"yyyy": "0007", "yy": "07", "y": "7", "yyy": "007", "h a": "12 AM", "H": "0", "HHHH": "0000", "SSS": "000", "D": "365", "MMMMM": "December", "MMM": "Dec", "EE": "Mon", "EEEEE": "Monday", "dd''dd": "31'31",
-		"年": "年", "Q": "Q", "T": "T", "''''": "''", "'a": "a", "'a''b'": "ab",
+		"yyyy": "0007", "yy": "07", "y": "7", "yyy": "007", "h a": "12 AM", "H": "0", "HHHH": "0000", "SSS": "000", "D": "365", "MMMMM": "December", "MMM": "Dec", "EE": "Mon", "EEEEE": "Monday",
+		"dd''dd": "31'31",
+		"年":      "年", "Q": "Q", "T": "T", "''''": "''", "'a": "a", "'a''b'": "ab",
 	} {
 		if got := Format(at, pattern); got != want {
 			t.Errorf("%q: %q, want %q", pattern, got, want)
@@ -260,10 +261,14 @@ func noVars() map[string]any { return map[string]any{} }
 // TestMistakes: what is wrong with an expression is Invalid or a Limit, in one line, and never a panic of the machine.
 func TestMistakes(t *testing.T) {
 	env := func() map[string]any {
-		return map[string]any{"s": "a", "n": 1, "l": []any{1, 2}, "m": map[string]any{"a": 1}, "fails": func(...any) (any, error) { return nil, fault.Denied.Errorf("no").In("x") }, "boom": func(...any) (any, error) { return nil, errors.New("boom") }}
+		return map[string]any{
+			"s": "a", "n": 1, "l": []any{1, 2}, "m": map[string]any{"a": 1}, "fails": func(...any) (any, error) { return nil, fault.Denied.Errorf("no").In("x") },
+			"boom": func(...any) (any, error) { return nil, errors.New("boom") },
+		}
 	}
 	for _, text := range []string{
-		"expr:", "expr:(", "expr:'", "expr:1 +", "expr:a b", "@{", "@{}", "@{a", "@{a b}", "expr:s - 1", "expr:s.a.b.c()", "expr:l['x']", "expr:l[9]", "expr:n()", "expr:none()", "expr:1/0 + s", "expr:s matches '('",
+		"expr:", "expr:(", "expr:'", "expr:1 +", "expr:a b", "@{", "@{}", "@{a", "@{a b}", "expr:s - 1", "expr:s.a.b.c()", "expr:l['x']", "expr:l[9]", "expr:n()", "expr:none()", "expr:1/0 + s",
+		"expr:s matches '('",
 		"expr:s matches s + '('", "expr:join(n)", "expr:join([1])", "expr:repeat(n, 1)", "expr:repeat(s, -1)", "expr:replace(n, s, s)", "expr:uniq(n)", "expr:now()", "expr:boom()", "expr:m.a.b",
 		"expr:toJSON(fails)", "expr:fromJSON('{')", "expr:date('x')", "expr:int('x')", "expr:1 % 0", "expr:map(l, #.x.y)", "expr:reduce(l, #acc + #, 'a' - 1)",
 	} {
@@ -327,8 +332,10 @@ func TestResults(t *testing.T) {
 	view := map[string]any{Handle: d, "n": 1}
 	env := map[string]any{"v": view, "flat": map[string]any{"a": 1, "b": "x"}, "deep": map[string]any{"l": []any{1, map[string]any{"v": view}}}, "l": []any{1, view}}
 	for text, want := range map[string]any{
-		"expr:1": int64(1), "expr:[1, 2.5]": []any{int64(1), 2.5}, "expr:{'a': 1}": map[string]any{"a": int64(1)}, "expr:{'a': {'b': 1}, 'c': 2}": map[string]any{"a": map[string]any{"b": int64(1)}, "c": int64(2)},
-		"expr:v": d, "expr:l": []any{int64(1), d}, "expr:flat": map[string]any{"a": int64(1), "b": "x"}, "expr:deep": map[string]any{"l": []any{int64(1), map[string]any{"v": d}}}, "expr:{}": map[string]any{}, "expr:nil": nil,
+		"expr:1": int64(1), "expr:[1, 2.5]": []any{int64(1), 2.5}, "expr:{'a': 1}": map[string]any{"a": int64(1)},
+		"expr:{'a': {'b': 1}, 'c': 2}": map[string]any{"a": map[string]any{"b": int64(1)}, "c": int64(2)},
+		"expr:v":                       d, "expr:l": []any{int64(1), d}, "expr:flat": map[string]any{"a": int64(1), "b": "x"}, "expr:deep": map[string]any{"l": []any{int64(1), map[string]any{"v": d}}},
+		"expr:{}": map[string]any{}, "expr:nil": nil,
 	} {
 		if got, err := eval(text, env); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %#v, %v, want %#v", text, got, err, want)
@@ -383,7 +390,8 @@ func TestMeteredAlike(t *testing.T) {
 			return pick("s", "e", "'a'", "'ä'", "m.k", `""`)
 		}
 		return pick(
-			"("+text(depth-1)+" + "+text(depth-1)+")", "join("+list(depth-1)+", "+text(depth-1)+")", "repeat("+text(depth-1)+", "+pick("0", "1", "n")+")", "replace("+text(depth-1)+", "+text(0)+", "+text(0)+")",
+			"("+text(depth-1)+" + "+text(depth-1)+")", "join("+list(depth-1)+", "+text(depth-1)+")", "repeat("+text(depth-1)+", "+pick("0", "1", "n")+")",
+			"replace("+text(depth-1)+", "+text(0)+", "+text(0)+")",
 			"upper("+text(depth-1)+")", "trim("+text(depth-1)+")", "("+text(depth-1)+" matches "+text(0)+" ? s : e)", "("+text(depth-1)+" contains "+text(0)+" ? 'y' : 'n')", "join(texts)",
 			"replace("+text(depth-1)+", "+text(0)+", "+text(0)+", 1)", "("+text(depth-1)+" == "+text(depth-1)+" ? 'q' : s)",
 		)
@@ -392,7 +400,8 @@ func TestMeteredAlike(t *testing.T) {
 		if depth == 0 {
 			return pick("l", "texts", "['c', s]", "split(s, 'a')")
 		}
-		return pick("uniq("+list(depth-1)+")", "sort("+list(depth-1)+")", "map("+list(depth-1)+", # + "+text(0)+")", "filter("+list(depth-1)+", # in l)", "reverse("+list(depth-1)+")", "concat("+list(0)+", "+list(depth-1)+")")
+		return pick("uniq("+list(depth-1)+")", "sort("+list(depth-1)+")", "map("+list(depth-1)+", # + "+text(0)+")", "filter("+list(depth-1)+", # in l)", "reverse("+list(depth-1)+")",
+			"concat("+list(0)+", "+list(depth-1)+")")
 	}
 	for range 1500 {
 		source := pick(text(2), list(2), "len("+list(1)+") + n", "sum(i) + f", "["+text(1)+", n + n, f + n]", "uniq(i)")

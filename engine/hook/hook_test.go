@@ -221,7 +221,8 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("the id is %q", idOf(h))
 	}
 	for disposition, want := range map[string]string{
-		"": "body", "attachment": "body", `attachment; filename="a.txt"`: "a.txt", `attachment; filename="../../etc/passwd"`: "passwd", `attachment; filename="a\\b.txt"`: "b.txt", `attachment; filename="x/"`: "body", `attachment; filename=""`: "body",
+		"": "body", "attachment": "body", `attachment; filename="a.txt"`: "a.txt", `attachment; filename="../../etc/passwd"`: "passwd", `attachment; filename="a\\b.txt"`: "b.txt",
+		`attachment; filename="x/"`: "body", `attachment; filename=""`: "body",
 		"attachment; filename*=UTF-8''%C3%A4.txt": "ä.txt", "attachment; filename*=UTF-8''%FF.txt": "\uFFFD.txt", ";;": "body", `attachment; filename="a`: "body",
 	} {
 		if got := FileName(head("Content-Disposition", disposition)); got != want {

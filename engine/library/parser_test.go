@@ -65,8 +65,10 @@ func node(t *testing.T, src string) *yaml.Node {
 
 func TestValue(t *testing.T) {
 	for src, want := range map[string]any{
-		"x": "x", "'1'": "1", `"a\nb"`: "a\nb", "1": int64(1), "-0x10": int64(-16), "1.5": 1.5, "1e3": 1000.0, "true": true, "null": nil, "~": nil, "''": "", "yes": "yes", "9223372036854775807": int64(math.MaxInt64), "2024-05-02": time.Date(2024, 5, 2, 0, 0, 0, 0, time.UTC),
-		"2024-05-02T02:00:00+02:00": time.Date(2024, 5, 2, 0, 0, 0, 0, time.UTC), "!!str 1": "1", "|\n  a\n  b\n": "a\nb\n", ">\n  a\n  b\n": "a b\n", "[1, [x], {a: ~}]": []any{int64(1), []any{"x"}, map[string]any{"a": nil}}, "{}": map[string]any{}, "[]": []any{}, "{1: a, true: b}": map[string]any{"1": "a", "true": "b"},
+		"x": "x", "'1'": "1", `"a\nb"`: "a\nb", "1": int64(1), "-0x10": int64(-16), "1.5": 1.5, "1e3": 1000.0, "true": true, "null": nil, "~": nil, "''": "", "yes": "yes",
+		"9223372036854775807": int64(math.MaxInt64), "2024-05-02": time.Date(2024, 5, 2, 0, 0, 0, 0, time.UTC),
+		"2024-05-02T02:00:00+02:00": time.Date(2024, 5, 2, 0, 0, 0, 0, time.UTC), "!!str 1": "1", "|\n  a\n  b\n": "a\nb\n", ">\n  a\n  b\n": "a b\n",
+		"[1, [x], {a: ~}]": []any{int64(1), []any{"x"}, map[string]any{"a": nil}}, "{}": map[string]any{}, "[]": []any{}, "{1: a, true: b}": map[string]any{"1": "a", "true": "b"},
 		"ä\u0301\U0001F600": "ä\u0301\U0001F600", "\"\\u202eabc\"": "\u202eabc", "expr:a == 'b'": "expr:a == 'b'", "\"@{x}\"": "@{x}",
 	} {
 		p := &Parser{}
@@ -75,7 +77,8 @@ func TestValue(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{
-		".inf": "1:1: .inf is not a finite number", "[1, .nan]": "1:5: .nan is not a finite number", "18446744073709551615": "1:1: 18446744073709551615 is too large", "[&a x, *a]": "1:8: aliases are not allowed",
+		".inf": "1:1: .inf is not a finite number", "[1, .nan]": "1:5: .nan is not a finite number", "18446744073709551615": "1:1: 18446744073709551615 is too large",
+		"[&a x, *a]": "1:8: aliases are not allowed",
 		strings.Repeat("[", 33) + strings.Repeat("]", 33): "", strings.Repeat("[", 34) + strings.Repeat("]", 34): "1:34: nested deeper than 32",
 	} {
 		p := &Parser{}
@@ -138,7 +141,8 @@ func TestBoolean(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for name, ok := range map[string]bool{
-		"Test.Name": true, "a_b-c(1)": true, strings.Repeat("x", 100): true, "ä": true, "": false, strings.Repeat("x", 101): false, "a/b": false, "a b": false, "a\\b": false, "a\nb": false, "a?b": false, "a#b": false, "a%b": false, "a@b": false, "a\tb": false,
+		"Test.Name": true, "a_b-c(1)": true, strings.Repeat("x", 100): true, "ä": true, "": false, strings.Repeat("x", 101): false, "a/b": false, "a b": false, "a\\b": false, "a\nb": false,
+		"a?b": false, "a#b": false, "a%b": false, "a@b": false, "a\tb": false,
 	} {
 		p := &Parser{}
 		if p.Name(&yaml.Node{}, name); (len(p.Problems) == 0) != ok {
@@ -174,7 +178,11 @@ func TestPlanProblems(t *testing.T) {
 		err  error
 		want string
 	}{
-		{nil, ""}, {errors.New("a"), "3:4: a"}, {placed, "7:1: b"}, {errors.Join(errors.New("a"), placed), "3:4: a; 7:1: b"}, {errors.Join(errors.Join(placed), errors.Join(placed, errors.New("c"))), "7:1: b; 7:1: b; 3:4: c"},
+		{nil, ""},
+		{errors.New("a"), "3:4: a"},
+		{placed, "7:1: b"},
+		{errors.Join(errors.New("a"), placed), "3:4: a; 7:1: b"},
+		{errors.Join(errors.Join(placed), errors.Join(placed, errors.New("c"))), "7:1: b; 7:1: b; 3:4: c"},
 	} {
 		p := &Parser{Problems: PlanProblems("f", 3, 4, c.err)}
 		if got := problems(p); got != c.want {
@@ -200,7 +208,8 @@ func TestTask(t *testing.T) {
 		if got := problems(p); got != c.want {
 			t.Errorf("%q: %s", c.src, got)
 		}
-		if c.want == "" && (task.Name != "A.B" || task.As != "ann" || !task.Disabled || task.Step.Op != "C.D" || !reflect.DeepEqual(task.Step.Params, map[string]any{"x": []any{int64(1), "expr:y"}}) || task.Step.Positions["x/1"].Column != 17) {
+		if c.want == "" && (task.Name != "A.B" || task.As != "ann" || !task.Disabled || task.Step.Op != "C.D" || !reflect.DeepEqual(task.Step.Params,
+			map[string]any{"x": []any{int64(1), "expr:y"}}) || task.Step.Positions["x/1"].Column != 17) {
 			t.Errorf("%+v", task)
 		}
 	}

@@ -180,7 +180,8 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func TestXMLText(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	for text, want := range map[string]string{
-		"plain": "plain", "<a>&'\"": "<a>&'\"", "]]>": "]]>", " a\tb\nc ": " a\tb\nc ", "\u202eabc": "\u202eabc", "e\u0301": "e\u0301", "\U0001F600": "\U0001F600", "a\x0bb": "a\uFFFDb", "\uFFFE": "\uFFFD", "a\rb": "a\rb",
+		"plain": "plain", "<a>&'\"": "<a>&'\"", "]]>": "]]>", " a\tb\nc ": " a\tb\nc ", "\u202eabc": "\u202eabc", "e\u0301": "e\u0301", "\U0001F600": "\U0001F600", "a\x0bb": "a\uFFFDb",
+		"\uFFFE": "\uFFFD", "a\rb": "a\rb",
 	} {
 		var b []byte
 		w.Write(w.System(), func(tx *storage.Tx) error {

@@ -112,7 +112,8 @@ func TestFind(t *testing.T) {
 			typ   string
 			props storage.Props
 		}{
-			"titled": {"File", storage.Props{"dc:title": "a.csv"}}, "filed": {"File", file("b.csv")}, "note": {"Note", storage.Props{"dc:title": "a.csv"}}, "trashed": {"File", storage.Props{"dc:title": "c.csv"}},
+			"titled": {"File", storage.Props{"dc:title": "a.csv"}}, "filed": {"File", file("b.csv")}, "note": {"Note", storage.Props{"dc:title": "a.csv"}},
+			"trashed": {"File", storage.Props{"dc:title": "c.csv"}},
 		} {
 			d, err := tx.Create(folder, c.typ, name, c.props)
 			if err != nil {
