@@ -7,13 +7,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: deb release run build test postgres nodes check lint survey bench questions peers fuzz fault simulation soak golden client clean slides
+.PHONY: deb release run build test postgres nodes check lint survey bench questions peers fuzz fault simulation soak golden client clean assets
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
 	$(BIN) serve --addr $(ADDR) --data $(DATA)
 
-build: slides
+build: assets
 	@mkdir -p bin
 	$(COMPILE) -o $(BIN) ./cmd/catena
 
@@ -29,17 +29,22 @@ release: build ## binaries of PLATFORMS with checksums and the list of component
 	cd $(RELEASE) && sha256sum catena-* > SHA256SUMS
 
 DEB_ARCH ?= $(shell $(GO) env GOARCH)
-deb: slides ## a package for Debian and Ubuntu with the unit of systemd, for DEB_ARCH (amd64, arm64), in bin
+deb: assets ## a package for Debian and Ubuntu with the unit of systemd, for DEB_ARCH (amd64, arm64), in bin
 	@mkdir -p bin
 	GOOS=linux GOARCH=$(DEB_ARCH) $(COMPILE) -o bin/deb-catena ./cmd/catena
 	deploy/deb/build bin/deb-catena $(VERSION) $(DEB_ARCH) bin
 	rm bin/deb-catena
 
-slides: decks/theme/dist/reveal.js ## what browsers need to show a deck, from npm packages into the binary
+assets: decks/theme/dist/reveal.js rest/web/dist/editor.js ## what browsers need of npm packages, which is built into the binary: slides, and the editor of scripts
 
 decks/theme/dist/reveal.js: decks/theme/npm/package-lock.json decks/theme/npm/gather.js
 	@command -v npm >/dev/null || { echo "npm is missing: it fetches reveal.js, which the pages of decks need"; exit 1; }
 	cd decks/theme/npm && npm ci --no-audit --no-fund --ignore-scripts && node gather.js
+	@touch $@
+
+rest/web/dist/editor.js: rest/web/npm/package-lock.json rest/web/npm/bundle.mjs rest/web/npm/editor.mjs
+	@command -v npm >/dev/null || { echo "npm is missing: it fetches CodeMirror, the editor of scripts"; exit 1; }
+	cd rest/web/npm && npm ci --no-audit --no-fund --ignore-scripts && node bundle.mjs
 	@touch $@
 
 # What takes longest begins first, so that the end is not one package alone. Three at a time, for

@@ -87,7 +87,7 @@ func (s *Engine) Play(rows []Row) {
 			continue
 		}
 		got := s.told(s.call(r))
-		if s.last = got; !alike(got, r[4]) {
+		if s.last = got; !matches(got, r[4]) {
 			s.t.Errorf("row %d, %s: %s %s %s\n got %s\nwant %s", i+1, s.user, r[1], r[2], r[3], got, r[4])
 		}
 	}
@@ -349,8 +349,8 @@ func acl(c *engine.Ctx, d *storage.Doc) (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-// alike reports whether a text is as a row says.
-func alike(got, want string) bool {
+// matches reports whether a text is what a row expects.
+func matches(got, want string) bool {
 	parts := strings.Split(want, "…")
 	if !strings.HasPrefix(got, parts[0]) {
 		return false

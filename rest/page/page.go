@@ -50,6 +50,7 @@ func Routes(done <-chan struct{}) []rest.Route {
 		{Method: "POST", Path: "/ui/logout", Access: rest.Visitor, Body: rest.FormBody, Handle: closeSession},
 		{Method: "GET", Path: "/ui/operations", Access: rest.Visitor, Handle: console("operations")},
 		{Method: "GET", Path: "/ui/runs", Access: rest.Visitor, Handle: console("runs")},
+		{Method: "GET", Path: "/ui/scripts", Access: rest.Visitor, Handle: console("scripts")},
 		{Method: "GET", Path: "/ui/search", Access: rest.Visitor, Handle: console("search")},
 		{Method: "GET", Path: "/ui/tasks", Access: rest.Visitor, Handle: console("tasks")},
 		{Method: "GET", Path: "/ui/team", Access: rest.Visitor, Handle: console("team")},

@@ -18,18 +18,25 @@ import (
 //go:embed static
 var static embed.FS
 
+// built holds the editor of scripts, which make bundles from npm packages. A program compiled without them has a plain field.
+//
+//go:embed all:dist
+var built embed.FS
+
 // version changes when any built-in file does.
 var version = sync.OnceValue(func() string {
 	sum := sha256.New()
 	sum.Write([]byte(theme.Version()))
-	_ = fs.WalkDir(static, ".", func(name string, d fs.DirEntry, err error) error { // memory: no errors
-		if err == nil && !d.IsDir() {
-			text, _ := static.ReadFile(name)
-			sum.Write([]byte(name))
-			sum.Write(text)
-		}
-		return nil
-	})
+	for _, files := range []embed.FS{static, built} {
+		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error { // memory: no errors
+			if err == nil && !d.IsDir() {
+				text, _ := files.ReadFile(name)
+				sum.Write([]byte(name))
+				sum.Write(text)
+			}
+			return nil
+		})
+	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
@@ -87,6 +94,9 @@ func source(name string) ([]byte, error) {
 		return theme.Script, nil
 	}
 	if body, err := static.ReadFile("static/" + name); err == nil {
+		return body, nil
+	}
+	if body, err := built.ReadFile("dist/" + name); err == nil {
 		return body, nil
 	}
 	files, err := theme.Files()

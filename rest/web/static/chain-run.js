@@ -51,15 +51,15 @@ const ChainRun = (() => {
     return byLine;
   };
 
-  // versions lists the versions of a chain, each with what it changed and a way back to it.
-  const versions = async (name, restored) => {
-    const all = await run("Chain.Versions", { name });
+  // versions lists the versions of a chain or script, each with what it changed and a way back to it.
+  const versions = async (name, restored, family = "Chain") => {
+    const all = await run(`${family}.Versions`, { name });
     const diff = (v) => {
       const out = make("pre", { class: "result", tabindex: "0", hidden: true, "aria-label": `Changes of version ${v.version}` });
       const button = make("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: tried(async () => {
         out.hidden = !out.hidden;
         button.setAttribute("aria-expanded", String(!out.hidden));
-        if (!out.hidden) out.textContent = await run("Chain.Diff", { name, from: v.version - 1, to: v.version });
+        if (!out.hidden) out.textContent = await run(`${family}.Diff`, { name, from: v.version - 1, to: v.version });
       }) }, "Changes");
       return [v.version > 1 ? button : null, out];
     };
