@@ -43,9 +43,7 @@ func Read(ctx context.Context, t Tools, b *blob.Blob) (map[string]any, error) {
 	// The stored type decides, which was found from name and content when the file arrived; files
 	// are not examined again.
 	case strings.HasPrefix(b.Type, "image/"):
-		if err = readPicture(b, out); err == nil {
-			err = readTags(b, out)
-		}
+		err = readImage(b, out)
 	case b.Type == "application/pdf":
 		err = t.readPDF(ctx, b, out)
 	case strings.HasPrefix(b.Type, "audio/") || strings.HasPrefix(b.Type, "video/"):
@@ -59,13 +57,24 @@ func Read(ctx context.Context, t Tools, b *blob.Blob) (map[string]any, error) {
 	return out, err
 }
 
-// readPicture reads the head of a picture; a form that is not understood adds nothing.
-func readPicture(b *blob.Blob, out map[string]any) error {
+// readImage reads what is in front of a picture, which is opened once: what is read is verified.
+func readImage(b *blob.Blob, out map[string]any) error {
 	r, err := b.Open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	if err := readPicture(b, r, out); err != nil {
+		return err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return readTags(b, r, out)
+}
+
+// readPicture reads the head of a picture; a form that is not understood adds nothing.
+func readPicture(b *blob.Blob, r io.Reader, out map[string]any) error {
 	// Only the head is read. Dimensions may stand behind large embedded previews and profiles,
 	// hence the generous bound.
 	conf, form, err := image.DecodeConfig(io.LimitReader(r, maxPicture))

@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
@@ -30,19 +31,14 @@ var tagGroups = map[imagemeta.Source]string{imagemeta.EXIF: "exif:", imagemeta.I
 // (gps:latitude and gps:longitude, in degrees). What is damaged adds what could be read.
 // Metadata is written by strangers. Number and size of values are bounded, both in the library and
 // here, since the library counts each source by itself.
-func readTags(b *blob.Blob, out map[string]any) error {
+func readTags(b *blob.Blob, r io.ReadSeeker, out map[string]any) error {
 	form, ok := pictureForms[b.Type]
 	if !ok {
 		return nil
 	}
-	r, err := b.Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
 	var tags imagemeta.Tags
 	n := 0
-	_, err = imagemeta.Decode(imagemeta.Options{
+	_, err := imagemeta.Decode(imagemeta.Options{
 		R: r, ImageFormat: form, Sources: imagemeta.EXIF | imagemeta.IPTC | imagemeta.XMP, LimitNumTags: maxTags, LimitTagSize: maxTagText,
 		HandleTag: func(tag imagemeta.TagInfo) error {
 			if n++; n > maxTags {
