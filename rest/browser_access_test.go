@@ -167,7 +167,7 @@ func TestBrowserAccessAdministrator(t *testing.T) {
 // controls have names, all text stands out in light and in dark, and the Tab key goes through
 // everything in order with a mark around it.
 func TestBrowserAccess(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, waiting.New().Ops()), Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, waiting.New().Ops()), Single: true, Repo: decks.Listen}) // its second deck is number 2
 	s.User("alice")
 	pro(t, s, "alice")
 	path := makeDeck(t, s, map[string]any{"title": "Plans", "description": "What we will do.", "data": threeSlides, "visibility": "all"})
