@@ -97,12 +97,13 @@ fuzz: ## every fuzz target for a little while
 	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-20s} $$p || exit 1; \
 	  done; done
 
-fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 of nodes and 20 of PostgreSQL, 20 promotions of a standby, 2,000 stalled clients, every attack at every entry point, the largest decks printed by the browser, every operation canceled
+fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 of nodes and 20 of PostgreSQL, 10 isolations of a node, 20 promotions of a standby, 2,000 stalled clients, every attack at every entry point, the largest decks printed by the browser, every operation canceled
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run "OperationFails|TablesFail|OlderFiles" ./storage/badger
 	CATENA_SEEDS=20000 $(GO) test -count=1 -timeout 4h -run 'Simulation|Badger|TestNodes$$' ./cmd/simulation
 	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run 'TestCrash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run '(Outbox|Waiting)Crash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run 'NodesCrash$$' -v ./cmd/catena
+	CATENA_KILLS=10 $(GO) test -count=1 -timeout 60m -run 'NodesIsolated$$' -v ./cmd/catena
 	CATENA_KILLS=20 $(GO) test -count=1 -timeout 30m -run '(ServerKilled|Promoted)$$' -v ./storage/postgres
 	CATENA_STALLED=2000 $(GO) test -count=1 -timeout 20m -run 'Stalled$$' -v ./cmd/catena
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render

@@ -46,7 +46,7 @@ func TestNodesCrash(t *testing.T) {
 // awaitOp waits until a server has the chain that was saved on another one.
 func awaitOp(t *testing.T, base, name string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		status, text := get(t, base+"/api/v1/automation/"+name)
 		if status == http.StatusOK {
 			return

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -40,9 +41,16 @@ type receiver struct {
 
 var namePattern = regexp.MustCompile(`r\d+-w\d+-\d+`)
 
-func receive(t testing.TB) *receiver {
+func receive(t testing.TB) *receiver { return receiveAt(t, "127.0.0.1") }
+
+// receiveAt is receive on an address of this machine.
+func receiveAt(t testing.TB, address string) *receiver {
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &receiver{got: map[string]map[string]int{}}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
 		name := string(namePattern.Find(body))
 		r.mu.Lock()
@@ -52,6 +60,9 @@ func receive(t testing.TB) *receiver {
 		}
 		r.got[name][req.Header.Get("webhook-id")]++
 	}))
+	_ = r.Listener.Close()
+	r.Listener = l
+	r.Start()
 	t.Cleanup(r.Close)
 	return r
 }

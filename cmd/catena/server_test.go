@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -71,11 +72,18 @@ type process struct {
 // startServer starts the built binary on a free port and waits until it is ready.
 func startServer(t testing.TB, data string, args ...string) *process {
 	t.Helper()
+	return startBy(t, nil, data, args...)
+}
+
+// startBy is startServer by a program that becomes the server, such as one that has it run in another network.
+func startBy(t testing.TB, by []string, data string, args ...string) *process {
+	t.Helper()
 	name, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(name, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data}, args...)...)
+	command := slices.Concat(by, []string{name, "serve", "--addr", "127.0.0.1:0", "--data", data}, args)
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "CATENA_ADMIN_PASSWORD="+adminPassword)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

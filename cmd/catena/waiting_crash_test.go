@@ -43,10 +43,14 @@ steps:
     params: {type: Note, name: "made-@{Schedule.name}"}
 `
 
-// runs carries out an operation as Administrator and decodes what it returns.
-func runs(t *testing.T, base, name string, params, into any) {
+// runs carries out an operation as Administrator, on a document if one is named, and decodes what it returns.
+func runs(t *testing.T, base, name string, params, into any, input ...string) {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"params": params})
+	request := map[string]any{"params": params}
+	if len(input) > 0 {
+		request["input"] = input[0]
+	}
+	body, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}

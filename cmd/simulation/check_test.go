@@ -10,6 +10,7 @@ import (
 	"catena/storage"
 	"catena/storage/kv"
 	"catena/storage/maintenance"
+	"catena/storage/outbox"
 	"catena/storage/search"
 )
 
@@ -38,7 +39,7 @@ func (w *world) check() {
 			w.checkIndexes(t)
 			w.checkLog(t)
 			w.checkDecks(t)
-			return nil
+			return w.checkJobs(t)
 		})
 		if err != nil {
 			w.problem("check: %v", err)
@@ -254,6 +255,15 @@ func (w *world) checkDecks(t *storage.Tx) {
 			w.problem("deck %s, trashed: %t, instead of %+v", d.Title(), d.IsTrashed(), want)
 		}
 	}
+}
+
+// checkJobs looks for jobs that were given up: nothing fails so often.
+func (w *world) checkJobs(t *storage.Tx) error {
+	jobs, err := outbox.Jobs(t, outbox.GivenUp, "", 0)
+	for _, j := range jobs {
+		w.problem("job %s %s was given up after %d tries: %s", j.Kind, j.ID, j.Tries, j.Failure)
+	}
+	return err
 }
 
 // checkDeliveries compares what the webhook was told with what happened: everything once, however often it was sent.

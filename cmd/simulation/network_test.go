@@ -158,6 +158,9 @@ func (n *network) serve(s *server, tasks map[string]func(context.Context) error)
 func (n *network) enter(in map[string]*holder, what string, h *holder) (leave func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return func() {} // it has been told to stop before it has begun
+	}
 	if was := in[what]; was != nil && was.s != h.s && was.ctx.Err() == nil && !was.s.store.dead.Load() {
 		n.w.problem("%s: carried out by servers %d and %d at the same time", what, was.s.store.at, h.s.store.at)
 	}

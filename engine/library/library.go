@@ -274,7 +274,7 @@ func (k *Kind) list(c *engine.Ctx) ([]Version, error) {
 			out = append(out, v)
 		}
 	}
-	return out, nil
+	return out, c.Tx.Err()
 }
 
 // Deployed returns what is deployed of a kind of text, with the texts.
@@ -363,7 +363,10 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 		}
 		return nil, nil
 	}})
-	if err == nil && len(added) > 0 {
+	if err != nil {
+		return err // what was read before is no reason to withdraw anything
+	}
+	if len(added) > 0 {
 		err = k.deploy(e, added...)
 	}
 	for _, name := range gone {

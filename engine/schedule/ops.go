@@ -63,7 +63,7 @@ func (s *Schedules) status(c *engine.Ctx) ([]Status, error) {
 		if _, err := c.Tx.Table(table).Get(name, &st); err != nil {
 			return nil, err
 		}
-		if sch := s.find(name); sch != nil {
+		if sch := s.named(name); sch != nil {
 			out = append(out, statusOf(sch, &st))
 		}
 	}
@@ -72,13 +72,17 @@ func (s *Schedules) status(c *engine.Ctx) ([]Status, error) {
 
 // with changes the row of a deployed schedule and returns its status.
 func (s *Schedules) with(c *engine.Ctx, name string, f func(sch *Schedule, st *state) error) (any, error) {
-	sch := s.find(name)
+	sch := s.named(name)
 	if sch == nil {
 		return nil, errUnknown(name)
 	}
 	var st state
-	if _, err := c.Tx.Table(table).Get(name, &st); err != nil {
+	found, err := c.Tx.Table(table).Get(name, &st)
+	if err != nil {
 		return nil, err
+	}
+	if found && s.find(name, st.Version) == nil {
+		return nil, fault.Unavailable.Errorf("schedule %s: has just been changed by another server, which this one follows within a second", name).After(time.Second)
 	}
 	if err := f(sch, &st); err != nil {
 		return nil, err

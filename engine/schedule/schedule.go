@@ -104,6 +104,7 @@ func (s *Schedules) put(all []library.Version) error {
 	for name := range s.deployed {
 		if deployed[name] == nil {
 			changed = append(changed, name)
+			versions[name] = max(versions[name], s.versions[name])
 		}
 	}
 	s.deployed, s.versions = deployed, versions
@@ -132,17 +133,18 @@ type state struct {
 	Stopped bool      `json:"stopped,omitempty"`
 }
 
-// arrange makes the row of a schedule what its text says; nil removes it.
+// arrange makes the row of a schedule what a version of its text says; nil removes it. What a server knows that has not followed
+// the others yet changes nothing.
 func arrange(tx *storage.Tx, name string, s *Schedule, version int64) error {
 	var st state
 	found, err := tx.Table(table).Get(name, &st)
 	switch {
 	case err != nil:
 		return err
-	case s == nil && found:
+	case s == nil && found && st.Version <= version:
 		return tx.Table(table).Delete(name)
-	case s == nil || found && st.Version == version:
-		return nil // planned already, by a server before this one
+	case s == nil || found && st.Version >= version:
+		return nil // planned already, or changed since, by another server or one before this one
 	}
 	st.Version, st.Planned = version, time.Time{}
 	return plan(tx, name, s, &st)
@@ -176,11 +178,34 @@ func enqueue(tx *storage.Tx, kind, name string, at time.Time) error {
 	return outbox.Enqueue(tx, outbox.Job{Kind: kind, Due: at, Data: data})
 }
 
-// find returns a deployed schedule; nil if there is none.
-func (s *Schedules) find(name string) *Schedule {
+// named returns a deployed schedule in the version that this server has; nil if it has none.
+func (s *Schedules) named(name string) *Schedule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.deployed[name]
+}
+
+// find returns a deployed schedule; nil if this server does not have the version.
+func (s *Schedules) find(name string, version int64) *Schedule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.versions[name] != version {
+		return nil
+	}
+	return s.deployed[name]
+}
+
+// Bounds of the pause before a job is tried again of which this server has another version, or none.
+const (
+	shortestPause = 200 * time.Millisecond
+	longestPause  = time.Minute
+)
+
+// otherVersion has a job wait that was planned with a version which this server does not have: it has not followed yet, or the
+// other server is newer and understands what this one does not. The longer it is late, the longer it waits.
+func otherVersion(tx *storage.Tx, o occurrence) error {
+	pause := min(max(shortestPause, tx.Now().Sub(o.At)), longestPause)
+	return &outbox.Later{At: tx.Now().Add(pause), Why: fmt.Sprintf("schedule %s: this server does not have the version yet that was planned", o.Name)}
 }
 
 // Jobs are what carries out the jobs of schedules.
@@ -195,11 +220,14 @@ func (s *Schedules) due(ctx context.Context, j outbox.Job) error {
 		return &outbox.GaveUp{Err: err}
 	}
 	return s.engine.Repo().Update(ctx, s.engine.System(), func(tx *storage.Tx) error {
-		sch := s.find(o.Name)
 		var st state
 		found, err := tx.Table(table).Get(o.Name, &st)
-		if err != nil || !found || sch == nil || !st.Next.Equal(o.At) {
+		if err != nil || !found || !st.Next.Equal(o.At) {
 			return err // planned again since, or stopped
+		}
+		sch := s.find(o.Name, st.Version)
+		if sch == nil {
+			return otherVersion(tx, o)
 		}
 		st.Planned = o.At
 		if !sch.Skip || tx.Now().Sub(o.At) <= late {
@@ -221,12 +249,16 @@ func (s *Schedules) run(ctx context.Context, j outbox.Job) error {
 		return &outbox.GaveUp{Err: err}
 	}
 	call := engine.Call{Op: "schedule " + o.Name, As: s.engine.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
+	var later *outbox.Later
 	err := s.engine.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
-		sch := s.find(o.Name)
 		var st state
 		found, err := tx.Table(table).Get(o.Name, &st)
-		if err != nil || !found || sch == nil || !st.Pending.Equal(o.At) {
+		if err != nil || !found || !st.Pending.Equal(o.At) {
 			return err // made already, or the next one has taken its place
+		}
+		sch := s.find(o.Name, st.Version)
+		if sch == nil {
+			return otherVersion(tx, o)
 		}
 		st.Pending, st.Last, st.Failure = time.Time{}, tx.Now(), ""
 		if err := tx.Table(table).Put(o.Name, &st); err != nil {
@@ -234,8 +266,8 @@ func (s *Schedules) run(ctx context.Context, j outbox.Job) error {
 		}
 		return s.carryOut(tx, sch, o)
 	})
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, &later) {
+		return err
 	}
 	noted := s.engine.Repo().Update(context.WithoutCancel(ctx), s.engine.System(), func(tx *storage.Tx) error {
 		return change(tx, o.Name, func(st *state) error {

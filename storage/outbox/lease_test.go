@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,6 +72,69 @@ func TestLeaseStalls(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// raced is a store of which one commit loses a race: 1 is the next one.
+type raced struct {
+	kv.Store
+	loses int
+}
+
+func (r *raced) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	s, err := r.Store.Begin(ctx, write)
+	return &racedSnapshot{s, r}, err
+}
+
+type racedSnapshot struct {
+	kv.Snapshot
+	r *raced
+}
+
+func (s *racedSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
+	if len(b.Writes) > 0 {
+		if s.r.loses--; s.r.loses == 0 {
+			return kv.ErrConflict
+		}
+	}
+	return s.Snapshot.Commit(ctx, b)
+}
+
+// TestAdvanceRaces has jobs brought forward that were added by a server whose clock is ahead, while others take them, so that the
+// transaction runs again: each job stays in its queue.
+func TestAdvanceRaces(t *testing.T) {
+	for loses := range 4 {
+		rows := &raced{Store: memory.New()}
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		q := &Queue{DB: kv.New(rows, kv.Options{}), Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)}
+		ahead := now.Add(time.Second)
+		if err := q.DB.Update(t.Context(), func(k *kv.Tx) error {
+			for queue, id := range map[byte]string{queueWaiting: "waits", queueRunning: "runs", queueDead: "dead"} {
+				if err := put(k, queue, ahead.Add(time.Minute), Job{ID: id, Kind: "k", Due: ahead.Add(time.Minute), Created: ahead}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		rows.loses = loses
+		if err := q.advance(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		if err := q.DB.View(t.Context(), func(k *kv.Tx) error {
+			all, err := listRows(k, "", "", 0, 100)
+			for _, j := range all {
+				got[j.ID] += j.State + " " + j.Due.Sub(now).String()
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]string{"waits": "waiting 1m0s", "runs": "running 1m1s", "dead": "dead 1m0s"}; !maps.Equal(got, want) {
+			t.Errorf("commit %d lost a race: %v, want %v", loses, got, want)
+		}
+	}
 }
 
 // TestLeaseEnds has a server lose a lease that nobody else takes: the job is due again, and no try has been counted.

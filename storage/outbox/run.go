@@ -243,12 +243,14 @@ func (q *Queue) advance(ctx context.Context) error {
 	for _, queue := range []byte{queueWaiting, queueDead} {
 		r := kv.Prefix([]byte{Space, queue})
 		for r.Start != nil {
+			var next []byte
 			if err := q.DB.Update(ctx, func(k *kv.Tx) (err error) {
-				r.Start, err = q.advanceSome(k, queue, r)
+				next, err = q.advanceSome(k, queue, r) // r must not change: this may run again
 				return err
 			}); err != nil {
 				return err
 			}
+			r.Start = next
 		}
 	}
 	return nil

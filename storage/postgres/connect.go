@@ -27,10 +27,16 @@ var parameters = map[string]string{
 	"jit":                                 "off", // the cost of scans that are off would trigger it
 	"plan_cache_mode":                     "force_generic_plan",
 	"idle_in_transaction_session_timeout": "10min",
-	"lock_timeout":                        "5s",
-	"statement_timeout":                   "60s",
-	"timezone":                            "UTC",
-	"client_encoding":                     "UTF8",
+	// A node that is gone holds its locks and its place in the order no longer than this, in seconds, and milliseconds for what the
+	// database has sent. A Unix socket needs none of it, and ignores it.
+	"tcp_keepalives_idle":     "5",
+	"tcp_keepalives_interval": "1",
+	"tcp_keepalives_count":    "5",
+	"tcp_user_timeout":        "10000",
+	"lock_timeout":            "5s",
+	"statement_timeout":       "60s",
+	"timezone":                "UTC",
+	"client_encoding":         "UTF8",
 }
 
 // configure reads an address and sets what every session needs.
