@@ -42,7 +42,7 @@ func (p auditParams) run(c *engine.Ctx, d *storage.Doc) (*storage.EntryPage, err
 	if len(p.SortBy) == 0 {
 		p.SortBy = []string{"eventDate"}
 	}
-	o, err := paging{p.PageSize, p.Index, 0, 0, p.SortBy, p.SortOrder}.options()
+	o, err := paging{p.PageSize, p.Index, 0, 0, p.SortBy, p.SortOrder}.options(c.Tx.Repo().Limits().PageSize)
 	if err != nil {
 		return nil, err
 	}

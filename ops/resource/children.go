@@ -37,7 +37,7 @@ func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error
 	if p.PageSize <= 0 {
 		p.PageSize = childrenPage
 	}
-	o, err := paging{p.PageSize, p.Index, p.Offset, p.Max, p.SortBy, p.SortOrder}.options()
+	o, err := paging{p.PageSize, p.Index, p.Offset, p.Max, p.SortBy, p.SortOrder}.options(c.Tx.Repo().Limits().PageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type queryParams struct {
 }
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
-	o, err := paging{p.PageSize, p.Index, p.Offset, p.Max, p.SortBy, p.SortOrder}.options()
+	o, err := paging{p.PageSize, p.Index, p.Offset, p.Max, p.SortBy, p.SortOrder}.options(c.Tx.Repo().Limits().PageSize)
 	if err != nil {
 		return nil, err
 	}

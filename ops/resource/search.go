@@ -38,7 +38,7 @@ func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) 
 	if p.OrderBy != "" && len(p.SortBy) == 0 {
 		p.SortBy, p.SortOrder = []string{p.OrderBy}, []string{"asc"}
 	}
-	o, err := paging{p.PageSize, p.Index, 0, p.Max, p.SortBy, p.SortOrder}.options()
+	o, err := paging{p.PageSize, p.Index, 0, p.Max, p.SortBy, p.SortOrder}.options(c.Tx.Repo().Limits().PageSize)
 	switch {
 	case err != nil:
 		return nil, err

@@ -45,7 +45,7 @@ func parseTallies(body map[string]any, q *conditions, depth int) ([]*tally, erro
 func parseTally(name string, m map[string]any, q *conditions, depth int) (*tally, error) {
 	t := &tally{name: name}
 	var body map[string]any
-	for key, v := range m {
+	for _, key := range slices.Sorted(maps.Keys(m)) { // in order, so that an error is always the same
 		// Besides these three members, an aggregation has exactly one, whose name is its kind.
 		if key == "aggs" || key == "aggregations" || key == "meta" {
 			continue
@@ -54,7 +54,7 @@ func parseTally(name string, m map[string]any, q *conditions, depth int) (*tally
 			return nil, fault.Invalid.Errorf("must be of one kind, not %s and %s", t.kind, key)
 		}
 		t.kind = key
-		body, _ = v.(map[string]any)
+		body, _ = m[key].(map[string]any)
 	}
 	if field, ok := body["field"].(string); ok && field != "" {
 		t.field = q.field(field)
@@ -90,6 +90,9 @@ func (t *tally) readTerms(m map[string]any) error {
 		}
 	}
 	if order, ok := m["order"].(map[string]any); ok {
+		if len(order) != 1 {
+			return fault.Invalid.Errorf("order: must name one of _count and _key")
+		}
 		for key, dir := range order {
 			t.order = key + " " + strings.ToLower(termOf(dir))
 		}
@@ -111,7 +114,7 @@ func (t *tally) readHistogram(m map[string]any) error {
 	if t.unit = cmp.Or(intervals[word], word); !slices.Contains(query.Units, t.unit) {
 		return fault.Invalid.Errorf("interval: %q: must be one of %s", word, strings.Join(query.Units, ", "))
 	}
-	t.layout = "2006-01-02T15:04:05.000Z"
+	t.layout = dateForm
 	if format, ok := m["format"].(string); ok && format != "" {
 		t.layout = dateLayout(format)
 	}
@@ -134,7 +137,8 @@ func (t *tally) readHistogram(m map[string]any) error {
 // readBounds reads how far empty steps go.
 func (t *tally) readBounds(m map[string]any) error {
 	bounds, _ := m["extended_bounds"].(map[string]any)
-	for key, to := range map[string]*time.Time{"min": &t.min, "max": &t.max} {
+	for i, key := range []string{"min", "max"} {
+		to := []*time.Time{&t.min, &t.max}[i]
 		switch v := bounds[key].(type) {
 		case nil:
 		case string:
@@ -143,12 +147,21 @@ func (t *tally) readBounds(m map[string]any) error {
 				return fault.Wrap(err, "extended_bounds: %s", key)
 			}
 			*to = at
+		case int, int64, float64:
+			n := number(v)
+			if n < -maxMoment || n > maxMoment {
+				return fault.Invalid.Errorf("extended_bounds: %s: must be within the years 0 to 9999", key)
+			}
+			*to = time.UnixMilli(int64(n)).UTC()
 		default:
-			*to = time.UnixMilli(int64(number(v))).UTC()
+			return fault.Invalid.Errorf("extended_bounds: %s: must be a date or its milliseconds", key)
 		}
 	}
 	return nil
 }
+
+// maxMoment is about as many milliseconds as the last date that is written has since 1970.
+const maxMoment = 253_402_300_799_999
 
 // dateLayout is a pattern such as yyyy-MM-dd as the standard library writes it.
 func dateLayout(pattern string) string {
@@ -180,7 +193,8 @@ func (t *tally) readRanges(m map[string]any) error {
 	for _, v := range list {
 		r, _ := v.(map[string]any)
 		p := part{}
-		for key, to := range map[string]*any{"from": &p.span.from, "to": &p.span.to} {
+		for i, key := range []string{"from", "to"} {
+			to := []*any{&p.span.from, &p.span.to}[i]
 			switch n := r[key].(type) {
 			case nil:
 			case int64, float64:

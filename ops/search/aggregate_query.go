@@ -167,11 +167,29 @@ func (q *conditions) term(kind string, m map[string]any, narrows bool) (conditio
 		if narrows {
 			q.narrow(field, values, texts)
 		}
+		dates := datesOf(values)
 		return func(r row) bool {
-			return slices.ContainsFunc(r(field), func(v any) bool { return slices.Contains(texts, termOf(v)) })
+			return slices.ContainsFunc(r(field), func(v any) bool {
+				if at, ok := v.(time.Time); ok && slices.ContainsFunc(dates, func(s span) bool { return s.holds(at) }) {
+					return true
+				}
+				return slices.Contains(texts, termOf(v))
+			})
 		}, nil
 	}
 	return anything, nil
+}
+
+// datesOf are the dates among terms, which a date may also be named by: a moment, or a day without a time for all of it.
+func datesOf(values []any) (dates []span) {
+	for _, v := range values {
+		var s span
+		// A number is the milliseconds of a date, which termOf compares, and what is no date is a term of other fields.
+		if text, ok := v.(string); ok && s.bound("gte", text) == nil && s.bound("lte", text) == nil {
+			dates = append(dates, s)
+		}
+	}
+	return dates
 }
 
 // narrow has storage look only for the rows with one of the values, for the fields that have an index there.

@@ -54,6 +54,9 @@ type figure struct {
 	distinct      map[string]bool
 }
 
+// dateForm is how the search engine writes dates beside their numbers, unless a search gives another format.
+const dateForm = "2006-01-02T15:04:05.000Z"
+
 // fresh is the aggregation with nothing counted.
 func (t *tally) fresh() *tally {
 	f := *t
@@ -106,7 +109,7 @@ func (t *tally) addTerms(r row, budget *int) error {
 			// The search engine returns booleans as the keys 1 and 0 with the word beside them.
 			b.key, b.text = map[bool]int{true: 1}[v], strconv.FormatBool(v)
 		case time.Time:
-			b.key, b.text = v.UnixMilli(), v.Format(time.RFC3339Nano)
+			b.key, b.text = v.UnixMilli(), v.UTC().Format(dateForm)
 		}
 		if word := termOf(b.key); !slices.Contains(seen, word) {
 			seen = append(seen, word)

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/search"
@@ -29,8 +31,15 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if p.Provider != "" {
 		where, args = " AND saved:pageProviderName = ?", []any{p.Provider}
 	}
+	// As for other lists, no size, or a larger one than the server's limit, is that limit.
+	largest := c.Tx.Repo().Limits().PageSize
+	size := min(cmp.Or(max(p.PageSize, 0), largest), largest)
+	offset, err := engine.Offset(max(p.Index, 0), size)
+	if err != nil {
+		return nil, err
+	}
 	page, err := search.Query(c.Tx, "SELECT * FROM SavedSearch WHERE ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"+where+" ORDER BY dc:title", search.Options{
-		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
+		Args: args, PageOptions: storage.PageOptions{Limit: size, Offset: offset},
 	})
 	if err != nil {
 		return nil, err
@@ -39,10 +48,9 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	for i, d := range page.Docs {
 		entries[i] = entity(d)
 	}
-	// Without a size there is one page, whose length the server's limit decides.
-	pages := 1
-	if p.PageSize > 0 {
-		pages = (page.Total + p.PageSize - 1) / p.PageSize
+	pages := (page.Total + size - 1) / size
+	if p.PageSize <= 0 {
+		pages = max(pages, 1)
 	}
 	return map[string]any{
 		"entity-type": "savedSearches", "isPaginable": true, "resultsCount": page.Total, "totalSize": page.Total, "pageSize": p.PageSize,

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,10 @@ func (s *Select) Match(src Source) (bool, error) {
 		t, err := m.expr(s.Where)
 		return t == yes, err
 	}
+	// What has no numbered wildcard is the same at every position, and mostly decides without reading a list.
+	if t, err := m.fixed(s.Where); err != nil || t != yes {
+		return false, err
+	}
 	m.bound, m.length = map[string]int{}, map[string]int{}
 	return m.positions(s.Where, s.correlated)
 }
@@ -64,6 +69,7 @@ type matcher struct {
 	src    Source
 	bound  map[string]int // positions that numbered wildcards stand for now
 	length map[string]int // longest list met at each of them
+	cut    bool           // part of the condition was not looked at, since the rest had decided
 }
 
 // positions tries all positions of the wildcards.
@@ -77,12 +83,61 @@ func (m *matcher) positions(e Expr, names []string) (bool, error) {
 		if ok, err := m.positions(e, names[1:]); ok || err != nil {
 			return ok, err
 		}
+		// A part that was not looked at may be about a longer list.
+		if m.cut && i+1 >= m.length[names[0]] {
+			if err := m.measure(e, names[1:]); err != nil {
+				return false, err
+			}
+		}
 		// Positions behind the longest list that this one reached cannot be met by an item.
 		if i+1 >= m.length[names[0]] {
 			break
 		}
 	}
 	return false, nil
+}
+
+// fixed decides the parts of a conjunction that have no numbered wildcard.
+func (m *matcher) fixed(e Expr) (truth, error) {
+	l, ok := e.(*Logic)
+	if !ok || l.Or {
+		return yes, nil
+	}
+	for _, part := range l.Parts {
+		if correlates(part) {
+			continue
+		}
+		if t, err := m.expr(part); err != nil || t != yes {
+			return t, err
+		}
+	}
+	return yes, nil
+}
+
+// correlates reports whether a condition has a numbered wildcard.
+func correlates(e Expr) (found bool) {
+	Walk(e, func(p *Predicate) { found = found || slices.ContainsFunc(p.Field.Rest.Steps(), numbered) })
+	return found
+}
+
+// numbered reports whether a step is a numbered wildcard; the one without a number has the name "*" or none.
+func numbered(s schema.Step) bool { return s.Index == schema.AnyIndex && len(s.Name) > 1 }
+
+// measure notes the lengths of all lists at the positions that are tried, at every position of the wildcards in free.
+func (m *matcher) measure(e Expr, free []string) error {
+	for _, name := range free {
+		delete(m.bound, name)
+	}
+	var failed error
+	Walk(e, func(p *Predicate) {
+		if failed != nil || !p.Field.Rest.Wild() {
+			return
+		}
+		if failed = m.src.Work(fieldWork); failed == nil {
+			_, failed = m.value(p.Field)
+		}
+	})
+	return failed
 }
 
 func (m *matcher) expr(e Expr) (truth, error) {
@@ -103,7 +158,7 @@ func (m *matcher) logic(l *Logic) (truth, error) {
 	if l.Or {
 		out = no
 	}
-	for _, part := range l.Parts {
+	for i, part := range l.Parts {
 		t, err := m.expr(part)
 		if err != nil {
 			return no, err
@@ -114,6 +169,7 @@ func (m *matcher) logic(l *Logic) (truth, error) {
 			out = min(out, t)
 		}
 		if l.Or && out == yes || !l.Or && out == no {
+			m.cut = m.cut || i+1 < len(l.Parts)
 			break
 		}
 	}

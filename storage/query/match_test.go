@@ -135,6 +135,50 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// Which of two lists is longer, and which is compared first, makes no difference: all positions are tried that one of
+// them has, in every order of the conditions.
+func TestNumberedWildcardsOverDifferentLists(t *testing.T) {
+	doc := record{system: map[System]any{SysType: "File", SysIsTrashed: false}, props: map[string]any{
+		"dc:subjects":     []any{"art"},
+		"dc:contributors": []any{"ann", "bob", "cid"},
+		"nxtag:tags":      []any{map[string]any{"label": "red"}, map[string]any{"label": "blue"}},
+	}}
+	tests := []struct {
+		where []string
+		want  bool
+	}{
+		// At position 2 there is no subject, which is then not "art" either.
+		{[]string{"dc:subjects/*1 <> 'art'", "dc:contributors/*1 = 'cid'"}, true},
+		{[]string{"dc:subjects/*1 <> 'art'", "dc:contributors/*1 = 'ann'"}, false},
+		{[]string{"dc:subjects/*1 NOT IN ('art')", "dc:contributors/*1 = 'bob'", "nxtag:tags/*1/label = 'blue'"}, true},
+		{[]string{"dc:subjects/*1 NOT IN ('art')", "dc:contributors/*1 = 'bob'", "nxtag:tags/*1/label = 'red'"}, false},
+		{[]string{"dc:subjects/*1 <> 'art'", "dc:contributors/*1 = 'cid'", "ecm:isTrashed = 0"}, true},
+		{[]string{"dc:subjects/*1 <> 'art'", "dc:contributors/*1 = 'cid'", "ecm:isTrashed = 1"}, false},
+		{[]string{"dc:contributors/*1 = 'bob'", "nxtag:tags/*2/label <> 'red'", "dc:subjects/*2 <> 'art'"}, true},
+		{[]string{"dc:subjects/*1 <> 'art'", "NOT (dc:contributors/*1 = 'ann' OR dc:contributors/*1 = 'bob')"}, true},
+		{[]string{"dc:subjects/*1 = 'art'", "dc:contributors/*1 = 'bob'"}, false},
+	}
+	for _, tt := range tests {
+		for range len(tt.where) {
+			tt.where = append(tt.where[1:], tt.where[0])
+			where := strings.Join(tt.where, " AND ")
+			q, err := Parse("SELECT * FROM Document WHERE " + where)
+			if err == nil {
+				q, err = q.Bind(nil, nil)
+			}
+			if err == nil {
+				err = q.Check(registry(t))
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", where, err)
+			}
+			if got, err := q.Match(doc); err != nil || got != tt.want {
+				t.Errorf("%s: got %v, %v", where, got, err)
+			}
+		}
+	}
+}
+
 func TestCheckErrors(t *testing.T) {
 	reg := registry(t)
 	tests := []struct{ src, want string }{
