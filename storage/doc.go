@@ -106,6 +106,17 @@ func (d *Doc) ParentID() string {
 	return d.parent.String()
 }
 
+// AppendID appends the id as JSON.
+func (d *Doc) AppendID(dst []byte) []byte { return append(d.id.Append(append(dst, '"')), '"') }
+
+// AppendParentID appends ParentID as JSON, null if there is no parent.
+func (d *Doc) AppendParentID(dst []byte) []byte {
+	if d.parent == layout.None || d.IsVersion() {
+		return append(dst, "null"...)
+	}
+	return append(d.parent.Append(append(dst, '"')), '"')
+}
+
 // Type returns the document's type.
 func (d *Doc) Type() *schema.Type { return d.typ }
 
@@ -129,6 +140,9 @@ func (d *Doc) Facets() []string {
 	return append(slices.Clone(d.typ.Facets), d.facets...)
 }
 
+// OwnFacets returns the facets of the document itself, besides those of its type.
+func (d *Doc) OwnFacets() []string { return slices.Clone(d.facets) }
+
 // HasFacet reports whether the type or the document itself has the facet.
 func (d *Doc) HasFacet(name string) bool {
 	return d.typ.HasFacet(name) || slices.Contains(d.facets, name)
@@ -142,7 +156,13 @@ func (d *Doc) Repository() string { return d.repo.name }
 
 // ChangeToken returns "{system}-{user}": the second number counts what people changed.
 func (d *Doc) ChangeToken() string {
-	return strconv.FormatUint(d.system, 10) + "-" + strconv.FormatUint(d.user, 10)
+	var b [40]byte
+	return string(d.AppendChangeToken(b[:0]))
+}
+
+// AppendChangeToken appends ChangeToken.
+func (d *Doc) AppendChangeToken(dst []byte) []byte {
+	return strconv.AppendUint(append(strconv.AppendUint(dst, d.system, 10), '-'), d.user, 10)
 }
 
 // VersionLabel returns "major.minor", with a plus if the document changed since; "" for one that

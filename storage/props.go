@@ -264,6 +264,44 @@ func (d *Doc) AppendProperties(dst []byte, want func(schema string) bool, more s
 	return dst
 }
 
+// AppendProperty appends the JSON of a top-level property that has one value of a kind, as AppendProperties writes it. It is
+// not ok, and nothing is appended, if the document has no such property, or it is not set.
+func (d *Doc) AppendProperty(dst []byte, key string, kind schema.Kind) (_ []byte, ok bool) {
+	b, i := d.field(key)
+	if b == nil {
+		return dst, false
+	}
+	f := b.shape.Fields[i]
+	switch {
+	case f.Kind != kind || f.List:
+		return dst, false
+	case b.same && !b.isDirty(i):
+		if !b.isSet(i) {
+			return dst, false
+		}
+		raw := b.find(i)
+		if raw == nil || isUnset(raw) {
+			return dst, false
+		}
+		return append(dst, raw...), true
+	}
+	v, err := b.get(d.repo, i)
+	if err != nil || v == nil {
+		return dst, false
+	}
+	return f.AppendJSON(dst, v, nil), true
+}
+
+// AppendTitle appends Title as JSON.
+func (d *Doc) AppendTitle(dst []byte) []byte {
+	start := len(dst)
+	dst, ok := d.AppendProperty(dst, "dc:title", schema.String)
+	if ok && string(dst[start:]) != `""` {
+		return dst
+	}
+	return schema.AppendString(dst[:start], d.name)
+}
+
 // Stored returns a top-level property as it was stored, whatever was set on d since.
 func (d *Doc) Stored(key string) (any, error) {
 	b, i := d.field(key)

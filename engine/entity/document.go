@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"catena/storage"
 	"catena/storage/schema"
@@ -19,7 +18,7 @@ import (
 func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error) {
 	dst = append(dst, `{"entity-type":"document","repository":`...)
 	dst = schema.AppendString(dst, d.Repository())
-	dst = schema.AppendString(append(dst, `,"uid":`...), d.ID())
+	dst = d.AppendID(append(dst, `,"uid":`...))
 	path := ""
 	if d.HasPath() {
 		path = d.Path()
@@ -30,7 +29,7 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	if dst = append(dst, `,"parentRef":`...); path == "/" {
 		dst = append(dst, `"/"`...) // clients know the root by it
 	} else {
-		dst = textOr(dst, d.ParentID())
+		dst = d.AppendParentID(dst)
 	}
 	dst = strconv.AppendBool(append(dst, `,"isCheckedOut":`...), d.IsCheckedOut())
 	dst = append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false,"isVersion":`...)
@@ -42,17 +41,13 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 			return nil, err
 		}
 	}
-	dst = schema.AppendString(append(dst, `,"changeToken":`...), d.ChangeToken())
+	dst = append(d.AppendChangeToken(append(dst, `,"changeToken":"`...)), '"')
 	dst = strconv.AppendBool(append(dst, `,"isTrashed":`...), d.IsTrashed())
-	dst = schema.AppendString(append(dst, `,"title":`...), d.Title())
+	dst = d.AppendTitle(append(dst, `,"title":`...))
 	if len(w.fetch) > 0 {
 		dst = w.onRequest(dst, d)
 	}
-	if v, err := d.Get("dc:modified"); err == nil {
-		if t, ok := v.(time.Time); ok {
-			dst = schema.AppendTime(append(dst, `,"lastModified":`...), t)
-		}
-	}
+	dst = modified(dst, d)
 	deep := level <= max(w.o.Depth, 1)
 	if deep && len(w.o.Properties) > 0 {
 		var err error
@@ -61,12 +56,33 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 		}
 		dst = append(dst, '}')
 	}
-	dst = texts(append(dst, `,"facets":`...), d.Facets())
+	dst = facets(append(dst, `,"facets":[`...), d)
 	dst = schemas(append(dst, `,"schemas":[`...), d.Schemas())
 	if deep && len(w.asked) > 0 {
 		return w.enriched(dst, d, level)
 	}
 	return append(dst, '}'), nil
+}
+
+// modified appends when a document was last changed, if it says.
+func modified(dst []byte, d *storage.Doc) []byte {
+	if with, ok := d.AppendProperty(append(dst, `,"lastModified":`...), "dc:modified", schema.Date); ok {
+		return with
+	}
+	return dst
+}
+
+func facets(dst []byte, d *storage.Doc) []byte {
+	start := len(dst)
+	for _, names := range [...][]string{d.Type().Facets, d.OwnFacets()} {
+		for _, name := range names {
+			if len(dst) > start {
+				dst = append(dst, ',')
+			}
+			dst = schema.AppendString(dst, name)
+		}
+	}
+	return append(dst, ']')
 }
 
 func schemas(dst []byte, list []*schema.Schema) []byte {
@@ -117,15 +133,24 @@ func (w *writer) properties(dst []byte, d *storage.Doc) ([]byte, error) {
 	if w.resolves() {
 		return w.resolved(dst, d, wanted)
 	}
-	return d.AppendProperties(dst, wanted, w.ofBlob(d)), nil
+	return d.AppendProperties(dst, wanted, w.blobsOf(d)), nil
 }
 
 func (w *writer) wants(name string) bool { return slices.Contains(w.o.Properties, name) }
 
-// ofBlob says of a document's files where they can be downloaded, and what is asked for besides.
-func (w *writer) ofBlob(d *storage.Doc) schema.BlobFunc {
+// blobsOf says of a document's files where they can be downloaded, and what is asked for besides. It holds until it is
+// called for another document: a list of documents needs one function.
+func (w *writer) blobsOf(d *storage.Doc) schema.BlobFunc {
+	if w.files = d; w.more == nil {
+		w.more = w.ofBlob()
+	}
+	return w.more
+}
+
+func (w *writer) ofBlob() schema.BlobFunc {
 	enrichers := w.o.Enrichers["blob"]
 	return func(dst []byte, xpath string, b *storage.Blob) []byte {
+		d := w.files
 		// The change token makes the address differ after each save, so caches may keep what they
 		// got for ever.
 		u := make([]byte, 0, 192)
@@ -161,7 +186,7 @@ func (w *writer) resolves() bool {
 
 // resolved appends the properties with references resolved.
 func (w *writer) resolved(dst []byte, d *storage.Doc, want func(string) bool) ([]byte, error) {
-	more := w.ofBlob(d)
+	more := w.blobsOf(d)
 	first := true
 	for _, s := range d.Schemas() {
 		if want != nil && !want(s.Name) {
@@ -207,9 +232,13 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 	before := w.among
 	w.among = &among{docs: docs}
 	defer func() { w.among = before }()
+	start := len(dst)
 	for i, d := range docs {
 		if i > 0 {
 			dst = append(dst, ',')
+		}
+		if i == 1 {
+			dst = slices.Grow(dst, room(len(dst)-start, len(docs)))
 		}
 		var err error
 		if dst, err = w.document(dst, d, level); err != nil {
@@ -221,6 +250,13 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 		}
 	}
 	return dst, nil
+}
+
+// room is what the rest of a list takes if its documents are about as long as the first: the answer then grows in few
+// steps, each of which copies what there is.
+func room(first, docs int) int {
+	const most = 1 << 20 // the first is long by chance, or the list as a whole is refused
+	return min((first+first/8)*(docs-1), most)
 }
 
 // page appends a list with its paging figures.

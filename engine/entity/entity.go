@@ -71,6 +71,9 @@ type writer struct {
 	on     *storage.Page // whose documents are being written
 	among  *among        // the list whose documents are being written
 
+	files *storage.Doc    // whose files more is about
+	more  schema.BlobFunc // nil until a document's properties are written
+
 	favored   bool   // favorites is known
 	favorites string // id of the caller's favorites
 }

@@ -100,13 +100,18 @@ var None ID
 // String returns the usual spelling of a UUID.
 func (id ID) String() string {
 	var b [36]byte
-	hex.Encode(b[:8], id[:4])
-	hex.Encode(b[9:13], id[4:6])
-	hex.Encode(b[14:18], id[6:8])
-	hex.Encode(b[19:23], id[8:10])
-	hex.Encode(b[24:], id[10:])
-	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
-	return string(b[:])
+	return string(id.Append(b[:0]))
+}
+
+// Append appends the usual spelling.
+func (id ID) Append(dst []byte) []byte {
+	for i, part := range [...][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, part)
+	}
+	return dst
 }
 
 // ParseID reads a UUID in its usual spelling, in either case.
