@@ -53,8 +53,8 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.record(x, time.Since(start), x.cut)
 	buf := x.buf
-	// One large answer must not keep its memory as long as the server runs.
-	if cap(buf) > 64<<10 {
+	// One large answer must not keep its memory as long as the server runs. A page of 50 documents is not one.
+	if cap(buf) > 256<<10 {
 		buf = nil
 	}
 	// Everything else is cleared, above all the principal: a request must never see anything of the one

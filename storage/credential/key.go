@@ -207,7 +207,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	if !secret.Is(text, k.Hash) || !k.good(now) {
 		return nil, errKey()
 	}
-	p, err := principal(ctx, repo, k.User, errKey())
+	p, err := principal(ctx, repo, k.User, errKey)
 	if err != nil {
 		return nil, err
 	}

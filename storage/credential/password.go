@@ -99,7 +99,7 @@ func lately(ctx context.Context, repo *storage.Repo, a *password.Attempt, user s
 
 // signedIn returns who signed in by a password, as long as it is the user's.
 func signedIn(ctx context.Context, repo *storage.Repo, user string, sum []byte) (*storage.Principal, error) {
-	p, err := principal(ctx, repo, user, errSignIn())
+	p, err := principal(ctx, repo, user, errSignIn)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +134,11 @@ func kept(tx *storage.Tx, user string) (row password.Row, sum []byte, err error)
 	return row, password.Sum(stored), nil
 }
 
-// principal returns whom a credential stands for; refused, if that user is gone.
-func principal(ctx context.Context, repo *storage.Repo, user string, refused error) (*storage.Principal, error) {
+// principal returns whom a credential stands for; if that user is gone, the error that refused makes: every request asks.
+func principal(ctx context.Context, repo *storage.Repo, user string, refused func() error) (*storage.Principal, error) {
 	p, err := repo.Principal(ctx, user)
 	if fault.Is(err, fault.NotFound) {
-		err = refused
+		err = refused()
 	}
 	return p, err
 }

@@ -62,7 +62,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	p, err := principal(ctx, repo, s.User, errSession())
+	p, err := principal(ctx, repo, s.User, errSession)
 	if err != nil {
 		return nil, err
 	}

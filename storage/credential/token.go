@@ -171,7 +171,7 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 	if err != nil {
 		return nil, err
 	}
-	p, err := principal(ctx, repo, d.User, errToken())
+	p, err := principal(ctx, repo, d.User, errToken)
 	if err != nil {
 		return nil, err
 	}
