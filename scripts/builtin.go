@@ -2,12 +2,15 @@ package scripts
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dop251/goja"
 
+	"catena/scripts/locale"
+	"catena/scripts/web"
 	"catena/storage/fault"
 )
 
@@ -24,12 +27,13 @@ var builtinTable struct {
 }
 
 func allBuiltins() map[string]func(*machine) goja.Value {
-	return map[string]func(*machine) goja.Value{
+	all := map[string]func(*machine) goja.Value{
 		"Console":     (*machine).console,
 		"CurrentDate": (*machine).currentDate,
 		"CurrentUser": (*machine).currentUser,
 		"Env":         func(m *machine) goja.Value { return m.vm.NewObject() },
 		"Fn":          (*machine).helpers,
+		"Intl":        (*machine).intl,
 		"Session":     (*machine).session,
 		"console":     (*machine).console,
 		"ctx":         (*machine).context,
@@ -37,7 +41,47 @@ func allBuiltins() map[string]func(*machine) goja.Value {
 		"input":       func(m *machine) goja.Value { return m.enter(m.input) },
 		"params":      (*machine).parameters,
 	}
+	for name, f := range web.Globals {
+		all[name] = func(m *machine) goja.Value { return f(m.web()) }
+	}
+	return all
 }
+
+// extension replaces something of the language in a machine. A script gets it if one of the words is in its text: most do
+// not, and begin without delay.
+type extension struct {
+	words  []string
+	extend func(*machine)
+}
+
+// extensions are functions, since they refer to the machine.
+func extensions() []extension {
+	return []extension{
+		{[]string{"RegExp", "constructor", "compile"}, (*machine).replaceRegExp},
+		{[]string{"groupBy"}, func(m *machine) { web.Group(m.web()) }},
+		{[]string{"toLocale", "localeCompare"}, func(m *machine) { (*scope)(m).Get("Intl") }},
+	}
+}
+
+// extended are the numbers of the extensions that a script needs.
+func extended(source string) []int {
+	var out []int
+	for i, e := range extensions() {
+		if slices.ContainsFunc(e.words, func(word string) bool { return strings.Contains(source, word) }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (m *machine) web() *web.Host {
+	return &web.Host{VM: m.vm, Handle: func(o *goja.Object) bool {
+		t := o.ExportType()
+		return t == typeDocument || t == typeFile
+	}}
+}
+
+func (m *machine) intl() goja.Value { return locale.Intl(m.vm, m.function) }
 
 func notParameters(op string) error {
 	return fault.Invalid.Errorf("%s: parameters must be an object such as {name: value}", op).WithCode(fault.CodeScriptValue)

@@ -69,8 +69,8 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	}()
 	w := watch(ctx, m)
 	defer w.stop()
-	if p.regexps || len(p.escaped) > 0 {
-		m.replaceRegExp()
+	for _, i := range p.extended {
+		extensions()[i].extend(m)
 	}
 	m.shadow(p.roots)
 	v, err := m.vm.RunProgram(p.code)

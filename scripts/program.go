@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -19,16 +20,16 @@ import (
 
 // program is a compiled script. It is never changed and may run in many machines at once.
 type program struct {
-	file    string
-	code    *goja.Program
-	hasRun  bool                // declares run(input, params)
-	awaits  bool                // gives a promise, of run when that is declared
-	unused  map[position]string // calls whose value nobody uses, by the name that is called; see unused.go
-	texts   [][]any             // lists of texts written in the source; see ahead.go
-	escaped map[string]string   // sources of the regular expressions whose property escapes were replaced; see regexp.go
-	regexps bool                // may make regular expressions of texts
-	roots   []string            // globals of the language whose members it names; see scope.go
-	size    int
+	file     string
+	code     *goja.Program
+	hasRun   bool                // declares run(input, params)
+	awaits   bool                // gives a promise, of run when that is declared
+	unused   map[position]string // calls whose value nobody uses, by the name that is called; see unused.go
+	texts    [][]any             // lists of texts written in the source; see ahead.go
+	escaped  map[string]string   // sources of the regular expressions whose property escapes were replaced; see regexp.go
+	extended []int               // extensions that it needs; see builtin.go
+	roots    []string            // globals of the language whose members it names; see scope.go
+	size     int
 }
 
 // runName reads the binding called run, whichever way it was declared.
@@ -70,9 +71,13 @@ func compile(file, source string, strict bool) (*program, error) {
 	if err != nil {
 		return nil, syntaxFault(err, file)
 	}
+	needs := extended(source)
+	if len(escaped) > 0 && !slices.Contains(needs, 0) {
+		needs = append(needs, 0)
+	}
 	return &program{
 		file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), escaped: escaped,
-		regexps: makesRegexps(source), roots: globalRoots(tree.Program), size: len(source),
+		extended: needs, roots: globalRoots(tree.Program), size: len(source),
 	}, nil
 }
 

@@ -54,17 +54,6 @@ func replaceProperties(tree *ast.Program) (map[string]string, error) {
 	return escaped, err
 }
 
-// makesRegexps reports whether a script may make regular expressions of texts with flags of its own: the constructor is
-// known by its name or as a property of its objects.
-func makesRegexps(source string) bool {
-	for _, name := range []string{"RegExp", "constructor", "compile"} {
-		if strings.Contains(source, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // shownSource is a source as the property source shows it: in a form that a literal may have.
 func shownSource(source string) string {
 	if !strings.ContainsAny(source, "/\n\r\u2028\u2029") {

@@ -50,8 +50,7 @@ const Config = `{
     "types": [],
     "module": "esnext",
     "moduleResolution": "bundler",
-    "moduleDetection": "force",
-    "paths": {"*": ["./*"]}
+    "moduleDetection": "force"
   },
   "include": ["**/*.js", "**/*.d.ts"]
 }

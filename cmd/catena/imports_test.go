@@ -117,7 +117,9 @@ var imports = map[string][]string{
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages in the same way
 	"chains":                         {"engine", "engine/find", "engine/library", "engine/patch", "storage/schema"},
 	"scripts/charclass":              {},
-	"scripts":                        {"scripts/charclass", "engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
+	"scripts/locale":                 {},
+	"scripts/web":                    {},
+	"scripts":                        {"scripts/charclass", "scripts/locale", "scripts/web", "engine", "storage/jsontext", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
 	"rest":                           {"engine", "storage/jsontext", "engine/entity", "engine/lines", "rest/web", "storage", "storage/cluster", "storage/credential", "storage/run", "storage/signin"},
 	"rest/automation":                {"engine", "engine/hook", "rest"},
 	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},

@@ -14,14 +14,10 @@ const rightScript = `/**
  * @description Uses what scripts have.
  * @param {string} name
  */
-import { greeting } from "texts";
-
-export const unused = 1;
-
 /** @param {Doc} input @param {{name: string}} params */
 function run(input, params) {
   const folder = Document.Create(input, { type: "Folder", name: params.name });
-  folder["dc:title"] = folder.path + greeting(params.name);
+  folder["dc:title"] = folder.path + ", " + params.name;
   Document.Save(folder);
   const source = Proxy.GetSourceDocument(folder);
   console.log(source.title, CurrentDate.format("yyyy"), new URL("https://example.org").searchParams.get("a"));
@@ -47,15 +43,6 @@ function run(input) {
   Document.Create(input, { type: "Folder" }).path = 1;
   Proxy.GetSource(input);
   window.alert("x");
-}
-`
-
-const typedModule = `/**
- * @param {string} name
- * @returns {string}
- */
-export function greeting(name) {
-  return "Hello, " + name;
 }
 `
 
@@ -87,7 +74,6 @@ func TestTypings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("texts.js", typedModule)
 	tsc := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(modules, "typescript/bin/tsc"), "--pretty", "false"}, args...)...)
 		cmd.Dir = dir
@@ -95,11 +81,10 @@ func TestTypings(t *testing.T) {
 		return string(out)
 	}
 	alone := []string{"--noEmit", "--checkJs", "--allowJs", "--moduleDetection", "force", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler", "catena.d.ts"}
-	write("script.js", strings.Replace(rightScript, `from "texts"`, `from "./texts"`, 1))
+	write("script.js", rightScript)
 	if out := tsc(append(slices.Clone(alone), "script.js")...); out != "" {
 		t.Errorf("the right script, without configuration:\n%s", out)
 	}
-	write("script.js", rightScript)
 	if out := tsc("-p", "jsconfig.json"); out != "" {
 		t.Errorf("the right script:\n%s", out)
 	}
