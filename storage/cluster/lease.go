@@ -14,7 +14,7 @@ const leases = "lease"
 // renewing it never disturbs the transaction of what was begun.
 type Lease struct {
 	repo *storage.Repo
-	id   string
+	id   func() string // made when it is needed first: a server that begins nothing uses no identifier
 
 	mu    sync.Mutex
 	fresh time.Time // until when the row need not be written again, by the clock of the machine
@@ -26,10 +26,10 @@ type lease struct {
 }
 
 // NewLease returns the lease of this process, which holds nothing yet.
-func NewLease(r *storage.Repo) *Lease { return &Lease{repo: r, id: r.NewID()} }
+func NewLease(r *storage.Repo) *Lease { return &Lease{repo: r, id: sync.OnceValue(r.NewID)} }
 
 // ID is what the process is known by.
-func (l *Lease) ID() string { return l.id }
+func (l *Lease) ID() string { return l.id() }
 
 // Take holds the lease from the commit of a transaction of the server's own, in which something is begun that rests on it.
 func (l *Lease) Take(t *storage.Tx) error {
@@ -41,7 +41,7 @@ func (l *Lease) Take(t *storage.Tx) error {
 	}
 	began := time.Now()
 	t.AfterCommit(func() { l.renewed(began) })
-	return t.Table(leases).Put(l.id, lease{t.Now().Add(Lost)})
+	return t.Table(leases).Put(l.id(), lease{t.Now().Add(Lost)})
 }
 
 func (l *Lease) renewed(began time.Time) {
@@ -55,7 +55,7 @@ func (l *Lease) renewed(began time.Time) {
 func (l *Lease) Renew(ctx context.Context) error {
 	began := time.Now()
 	err := l.repo.Update(ctx, l.repo.System(), func(t *storage.Tx) error {
-		return t.Table(leases).Put(l.id, lease{t.Now().Add(Lost)})
+		return t.Table(leases).Put(l.id(), lease{t.Now().Add(Lost)})
 	})
 	if err == nil {
 		l.renewed(began)
