@@ -41,7 +41,7 @@ func (b *tab) checked(source string) {
 // TestBrowserChains builds a chain of four steps with a condition by cards alone, sees an error at its field, saves it, sees
 // what each step of a dry run would change, and runs it.
 func TestBrowserChains(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops()), Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops()), Single: true, Repo: decks.Listen}) // chains follow from server to server in the program only
 	s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": {"type": "Folder", "name": "desk"}}`)
 	b := browse(t, s)
 	b.signIn("Administrator")
