@@ -25,12 +25,13 @@ import (
 // for a file, or JSON. The parameters are a JSON object, which the context variables may follow as another.
 //
 // The result of a document is its path, of a file its text, of a list its members with blanks between, of anything else
-// its JSON; the end of a line is written ⏎. One that fails is "! KIND CODE FIELD: MESSAGE", in which code and field are left out if there are none. "…"
-// stands for any text.
+// its JSON; the end of a line is written ⏎. One that fails is "! KIND CODE FIELD: MESSAGE", in which code and field are
+// left out if there are none. "…" stands for any text.
 //
 // Two words are no operations. "see" reads properties of the input, whose names are the parameters: xpaths, or one of
 // the words of facts. "keep" stores the id of the input, or with parameters the part of the row before's JSON that they
-// name, as the variable that the result names; $NAME stands for it after that, in results too.
+// name, or with neither the id of the document that was returned last, as the variable that the result names; $NAME
+// stands for it after that, in results too.
 type Row = [5]string
 
 // Engine runs operations by name, as clients do, on a fresh repository: alice may do everything in the workspace
@@ -43,6 +44,7 @@ type Engine struct {
 	user string
 	kept []string // NAME, id, …
 	last string
+	made string // id of the last document that a call returned
 }
 
 // Serve makes an engine of families of operations.
@@ -115,9 +117,12 @@ func (s *Engine) told(text string) string {
 func (s *Engine) keep(r Row) {
 	s.t.Helper()
 	id := ""
-	if r[3] == "" {
+	switch {
+	case r[2] == "" && r[3] == "":
+		id = s.made
+	case r[3] == "":
 		s.Do(s.user, func(c *engine.Ctx) error { id = s.Doc(c, storage.Ref(s.filled(r[2]))).ID(); return nil })
-	} else {
+	default:
 		var v any
 		if err := json.Unmarshal([]byte(s.last), &v); err != nil {
 			s.t.Fatalf("%s: %v", s.last, err)
@@ -178,7 +183,13 @@ func (s *Engine) call(r Row) string {
 		call.Vars[name] = engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) })
 	}
 	out := ""
-	call.Encode = func(c *engine.Ctx, v any) (_ []byte, err error) { out, err = shown(c, v); return nil, err }
+	call.Encode = func(c *engine.Ctx, v any) (_ []byte, err error) {
+		if d, ok := v.(*storage.Doc); ok && d != nil {
+			s.made = d.ID()
+		}
+		out, err = shown(c, v)
+		return nil, err
+	}
 	if _, err := s.Runner.Run(ctx, call); err != nil {
 		return failure(err)
 	}
