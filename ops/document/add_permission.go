@@ -1,6 +1,7 @@
 package document
 
 import (
+	mailaddr "net/mail"
 	"time"
 
 	"catena/engine"
@@ -87,6 +88,10 @@ func (p addPermissionParams) names(c *engine.Ctx) ([]string, error) {
 	if len(names) == 0 && p.Email != "" {
 		if p.End.IsZero() {
 			return nil, fault.Invalid.Errorf("end: is required for a permission by email").In("end")
+		}
+		// What is no address would get a permission that nobody can use, and a name that is written to mails and lists.
+		if a, err := mailaddr.ParseAddress(p.Email); err != nil || a.Address != p.Email {
+			return nil, fault.Invalid.Errorf("email: must be an address, not %q", p.Email).In("email")
 		}
 		return []string{"transient/" + p.Email}, nil
 	}

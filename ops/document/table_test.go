@@ -61,12 +61,12 @@ func TestCopy(t *testing.T) {
 		{"alice", "Document.Lock", "/ws/a", ``, "/ws/a"},
 		{"", "Document.Copy", "/ws/a", `{"target": "/ws/f"}`, "/ws/f/a"},
 		{"", "see", "/ws/f/a", "title dc:subjects locked dc:creator", `A | ["art","music"] |  | alice`}, // locks are not copied
-		{"", "Document.Copy", "/ws/a", `{"target": "/ws/f"}`, "/ws/f/a.1735689610000"},                                      // the name is taken
+		{"", "Document.Copy", "/ws/a", `{"target": "/ws/f"}`, "/ws/f/a.1735689610000"},                  // the name is taken
 		{"", "Document.Copy", "/ws/a", `{"target": "$f", "name": "b"}`, "/ws/f/b"},
 		{"", "Document.Copy", "/ws/a", `{"target": "./../f", "name": "c"}`, "/ws/f/c"},
 		{"", "Document.Copy", "/ws/a", `{"target": "/ws/f", "name": ""}`, "/ws/f/a.1735689613000"},
 		{"", "Document.Copy", "/ws/f", `{"target": "/ws", "name": "g"}`, "/ws/g"},
-		{"", "see", "/ws/g", "children", "x y a a.1735689610000 b c a.1735689613000"},                      // with all below it
+		{"", "see", "/ws/g", "children", "x y a a.1735689610000 b c a.1735689613000"},                                        // with all below it
 		{"", "Document.Copy", "/ws/f", `{"target": "/ws/f"}`, "! conflict: document /ws/f: cannot copy a node under itself"}, // below itself
 		{"", "Document.Copy", "/ws/f", `{"target": "/ws/f/x"}`, "! conflict: document /ws/f: cannot copy a node under itself"},
 		{"", "Document.Copy", `["/ws/f/x", "/ws/f/y"]`, `{"target": "/ws"}`, "/ws/x /ws/y"},
