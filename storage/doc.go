@@ -223,7 +223,7 @@ func (d *Doc) Dirty() bool {
 // AddFacet gives the document a facet, and the schemas that come with it.
 func (d *Doc) AddFacet(name string) error {
 	if _, ok := d.repo.types.Facet(name); !ok {
-		return fault.Invalid.Errorf("facet %s: does not exist%s", name, fault.Perhaps(name, d.repo.types.FacetNames()))
+		return fault.Invalid.Errorf("facet %s: does not exist%s", name, fault.Perhaps(name, d.repo.types.FacetNames())).In("facet")
 	}
 	if !d.HasFacet(name) {
 		d.setFacets(append(slices.Clone(d.facets), name))

@@ -32,7 +32,7 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 		ref = p.Path
 	}
 	if ref == "" || p.ID != "" && p.Path != "" {
-		return nil, fault.Invalid.Errorf("sourceId, sourcePath: exactly one of them is required")
+		return nil, fault.Invalid.Errorf("sourceId, sourcePath: exactly one of them is required").In("sourceId")
 	}
 	// It is read as the caller, so nobody can copy what they may not see.
 	from, err := c.Tx.DocFrom(d, ref)

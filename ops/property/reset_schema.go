@@ -34,7 +34,7 @@ func (p resetSchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 			return nil, err
 		}
 	case p.Schema == "":
-		return nil, fault.Invalid.Errorf("schema, xpath: one of them is required")
+		return nil, fault.Invalid.Errorf("schema, xpath: one of them is required").In("schema")
 	default:
 		s, err := schemaOf(c, d, p.Schema)
 		if err != nil {
