@@ -67,7 +67,7 @@ func TestPublishRefuses(t *testing.T) {
 		{"", "Document.PublishToSection", "/ws/a", `{"target": "/s", "renditionName": "xmlExport"}`, "! denied: Privilege 'AddChildren' is not granted to 'bob'"},
 		{"", "see", "/s", "children", "ws"}, // that of alice, who may publish folders too
 		{"alice", "Document.AddPermission", "/ws", `{"username": "bob", "permission": "Write"}`, "/ws"},
-		{"bob", "Document.Publish", "/ws/a", `{"target": "./.."}`, "/ws/a.1735689621000"}, // relative to the document
+		{"bob", "Document.Publish", "/ws/a", `{"target": "./.."}`, "/ws/a.…"}, // relative to the document
 	})
 }
 
