@@ -1,10 +1,10 @@
 package context
 
 import (
-	"fmt"
 	"strings"
 
 	"catena/engine"
+	"catena/engine/expr"
 	"catena/engine/metadata"
 	"catena/storage"
 	"catena/storage/fault"
@@ -38,7 +38,7 @@ func (p writeMetadataParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob,
 		}
 		texts[name] = ""
 		if v != nil {
-			texts[name] = fmt.Sprint(v)
+			texts[name] = expr.Text(v)
 		}
 	}
 	return metadata.Write(c, metadataTools(c), b, texts)

@@ -1,10 +1,9 @@
 package conversion
 
 import (
-	"fmt"
-
 	"catena/engine"
 	"catena/engine/convert"
+	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -39,7 +38,7 @@ func (p runConverterParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, 
 	params := map[string]string{}
 	for name, v := range p.Parameters {
 		if v != nil {
-			params[name] = fmt.Sprint(v)
+			params[name] = expr.Text(v)
 		}
 	}
 	return by.Convert(c, tools(c), b, params)

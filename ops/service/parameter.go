@@ -39,15 +39,18 @@ func parameters(d *storage.Doc) (map[string]string, error) {
 
 // keep adds parameters to those of a document and saves it. Save checks that the caller may write the
 // document. They are stored in the order of their names, so that the same parameters always give the
-// same value.
-func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc, error) {
+// same value. Field is the parameter of the operation that errors name.
+func keep(c *engine.Ctx, d *storage.Doc, added map[string]string, field string) (*storage.Doc, error) {
 	all, err := parameters(d)
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(all, added)
-	if _, empty := all[""]; empty || len(all) > maxParameters {
-		return nil, tooManyParameters()
+	if _, empty := all[""]; empty {
+		return nil, fault.Invalid.Errorf("%s: a parameter must have a name", field).In(field)
+	}
+	if len(all) > maxParameters {
+		return nil, tooManyParameters(field)
 	}
 	if err := d.AddFacet(parameterFacet); err != nil {
 		return nil, err
@@ -62,8 +65,8 @@ func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc,
 	return c.Tx.Save(d, storage.SaveOptions{})
 }
 
-func tooManyParameters() error {
-	return fault.Invalid.Errorf("parameters: at most %d are allowed, each with a name", maxParameters).In("key")
+func tooManyParameters(field string) error {
+	return fault.Limit.Errorf("%s: a document has at most %d parameters", field, maxParameters).In(field)
 }
 
 // parameter finds the value that holds for a document: its own, or that of the nearest folder above.

@@ -21,5 +21,5 @@ type putParameterParams struct {
 }
 
 func (p putParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return keep(c, d, map[string]string{p.Key: p.Value})
+	return keep(c, d, map[string]string{p.Key: p.Value}, "key")
 }

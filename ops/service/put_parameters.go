@@ -1,9 +1,8 @@
 package service
 
 import (
-	"fmt"
-
 	"catena/engine"
+	"catena/engine/expr"
 	"catena/storage"
 )
 
@@ -23,16 +22,13 @@ type putParametersParams struct {
 
 func (p putParametersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if len(p.Parameters) > maxParameters {
-		return nil, tooManyParameters()
+		return nil, tooManyParameters("parameters")
 	}
 	values := map[string]string{}
 	for key, v := range p.Parameters {
 		// Parameters are texts, and null is an empty one; there is no way to remove a parameter
 		// with this operation.
-		if v == nil {
-			v = ""
-		}
-		values[key] = fmt.Sprint(v)
+		values[key] = expr.Text(v)
 	}
-	return keep(c, d, values)
+	return keep(c, d, values, "parameters")
 }

@@ -1,12 +1,12 @@
 package user
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"catena/engine"
+	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/people"
@@ -63,10 +63,7 @@ func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) 
 func (p saveGroupParams) set(g *people.Group) error {
 	// In order, so that of two names of a field the same one always counts.
 	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
-		text, v := "", p.Properties[name]
-		if v != nil {
-			text = fmt.Sprint(v)
-		}
+		text := expr.Text(p.Properties[name])
 		switch strings.TrimPrefix(name, "group:") {
 		case "grouplabel":
 			g.Label = text
