@@ -18,7 +18,7 @@ var setNodeVariable = engine.Op{
 
 type setNodeVariableParams struct {
 	Name  string `json:"name" doc:"Name of the variable."`
-	Value any    `json:"value,omitzero" doc:"The value; without it, the variable is removed."`
+	Value any    `json:"value,omitzero" doc:"The value; without it, the variable becomes empty."`
 }
 
 func (p setNodeVariableParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
