@@ -3,6 +3,7 @@ package mail
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/mail"
 	"slices"
 	"strings"
@@ -52,11 +53,14 @@ func Send(tx *storage.Tx, m Mail) (sent bool, err error) {
 		return false, err
 	}
 	users := 0
-	for _, list := range []*[]string{&m.To, &m.Cc, &m.Bcc, &m.ReplyTo} {
-		if *list, err = addresses(tx, *list, m.Doc); err != nil {
-			return false, err
+	for _, l := range []struct {
+		field string
+		of    *[]string
+	}{{"to", &m.To}, {"cc", &m.Cc}, {"bcc", &m.Bcc}, {"replyto", &m.ReplyTo}} {
+		if *l.of, err = addresses(tx, *l.of, m.Doc); err != nil {
+			return false, about(err, l.field)
 		}
-		users += len(*list)
+		users += len(*l.of)
 	}
 	users -= len(m.ReplyTo)
 	switch {
@@ -67,7 +71,7 @@ func Send(tx *storage.Tx, m Mail) (sent bool, err error) {
 	}
 	if m.From != "" {
 		if m.From, err = Address(m.From); err != nil {
-			return false, err
+			return false, about(err, "from")
 		}
 	}
 	if err := m.check(); err != nil {
@@ -83,6 +87,14 @@ func Send(tx *storage.Tx, m Mail) (sent bool, err error) {
 		return false, fault.Invalid.Errorf("mail: %w", err)
 	}
 	return true, outbox.Enqueue(tx, outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
+}
+
+// about has an error name the field that it is about, which Address does not know.
+func about(err error, field string) error {
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Field != "" {
+		e.Field = field
+	}
+	return err
 }
 
 // check refuses what is too large, and line ends where they would begin a header.

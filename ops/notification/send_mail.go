@@ -60,9 +60,13 @@ func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
 		return fault.Limit.Errorf("message: %d bytes, limit %d", len(p.Message), mail.MaxText).In("message")
 	}
 	m := mail.Mail{From: p.From, Subject: p.Subject, Files: p.files(c, d)}
-	for list, into := range map[*[]string]*[]string{&p.To: &m.To, &p.Cc: &m.Cc, &p.Bcc: &m.Bcc, &p.ReplyTo: &m.ReplyTo} {
+	for _, l := range []struct {
+		field string
+		names []string
+		into  *[]string
+	}{{"to", p.To, &m.To}, {"cc", p.Cc, &m.Cc}, {"bcc", p.Bcc, &m.Bcc}, {"replyto", p.ReplyTo, &m.ReplyTo}} {
 		var err error
-		if *into, err = p.recipients(c, *list); err != nil {
+		if *l.into, err = p.recipients(c, l.field, l.names); err != nil {
 			return err
 		}
 	}
@@ -120,8 +124,8 @@ func appendFiles(files []*storage.Blob, v any) []*storage.Blob {
 	return files
 }
 
-// recipients turns names into what storage resolves.
-func (p mailParams) recipients(c *engine.Ctx, list []string) ([]string, error) {
+// recipients turns the names of a field into what storage resolves.
+func (p mailParams) recipients(c *engine.Ctx, field string, list []string) ([]string, error) {
 	var out []string
 	for _, item := range list {
 		for s := range strings.SplitSeq(item, ",") {
@@ -135,6 +139,9 @@ func (p mailParams) recipients(c *engine.Ctx, list []string) ([]string, error) {
 				if fault.Is(err, fault.NotFound) {
 					_, err = people.LookupGroup(c.Tx, s)
 					kind = "group:"
+				}
+				if fault.Is(err, fault.NotFound) {
+					return nil, fault.NotFound.Errorf("%s: no user or group %q", field, s).In(field)
 				}
 				if err != nil {
 					return nil, err
