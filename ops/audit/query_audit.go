@@ -47,8 +47,11 @@ type record struct {
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	// The page is bounded so that the product below cannot overflow.
-	if p.Max < 0 || p.Page < 1 || p.Page > maxRead {
-		return nil, fault.Invalid.Errorf("maxResults: must be at least 0; pageNo: must be at least 1").In("pageNo")
+	switch {
+	case p.Max < 0:
+		return nil, fault.Invalid.Errorf("maxResults: must be at least 0").In("maxResults")
+	case p.Page < 1 || p.Page > maxRead:
+		return nil, fault.Invalid.Errorf("pageNo: must be between 1 and %d", maxRead).In("pageNo")
 	}
 	s, err := parse(c, p.Query, nil, variables(c))
 	if err != nil {

@@ -59,10 +59,19 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	// currentPageIndex and page mean the same in the platform. Giving both is not an error; the
 	// larger one counts.
 	size, index := cmp.Or(p.PageSize, historyPage), max(p.Index, p.Page)
-	if size < 0 || p.Index < 0 || p.Page < 0 || index > maxRead {
-		return nil, fault.Invalid.Errorf("pageSize and currentPageIndex: must be at least 0").In("currentPageIndex")
+	for _, n := range [...]struct {
+		name  string
+		value int
+	}{{"pageSize", size}, {"currentPageIndex", p.Index}, {"page", p.Page}} {
+		if n.value < 0 {
+			return nil, fault.Invalid.Errorf("%s: must be at least 0", n.name).In(n.name)
+		}
 	}
 	size = min(size, limits.PageSize)
+	offset, err := engine.Offset(index, size)
+	if err != nil {
+		return nil, err
+	}
 	args := make([]any, len(p.Args))
 	for i, v := range p.Args {
 		args[i] = dated(v)
@@ -79,11 +88,11 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	if err := s.sortBy(p.sorting()); err != nil {
 		return nil, err
 	}
-	f, err := s.run(c, index*size, size)
+	f, err := s.run(c, offset, size)
 	if err != nil {
 		return nil, err
 	}
-	page := storage.Page{Offset: index * size, Limit: size, Total: f.total, More: f.more, Provider: p.Provider, MaxPage: limits.PageSize}
+	page := storage.Page{Offset: offset, Limit: size, Total: f.total, More: f.more, Provider: p.Provider, MaxPage: limits.PageSize}
 	page.HasNext = f.more || f.total > page.Offset+len(f.entries)
 	return &storage.EntryPage{Entries: f.entries, Page: page}, nil
 }

@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"maps"
 	"strings"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/query"
 )
@@ -103,7 +105,7 @@ func (s *search) sortBy(fields []string) error {
 			err = resolve(f, "")
 		}
 		if err != nil {
-			return err
+			return fault.Invalid.Errorf("sortBy: audit records have no field %q%s", name, fault.Perhaps(name, maps.Keys(storage.EntryFields))).In("sortBy")
 		}
 		s.order = append(s.order, query.Order{Field: f, Desc: desc})
 	}

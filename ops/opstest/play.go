@@ -163,14 +163,14 @@ func (s *Engine) call(r Row) string {
 			return err
 		})
 		if err != nil {
-			return failure(err)
+			return s.failure(err)
 		}
 		return out
 	}
 	ctx := context.Background()
 	as, err := s.Runner.PrincipalOf(ctx, s.user)
 	if err != nil {
-		return failure(err)
+		return s.failure(err)
 	}
 	call := engine.Call{Op: r[1], As: as, EntryPoint: engine.REST, Input: input(r[2])}
 	dec := json.NewDecoder(strings.NewReader(r[3]))
@@ -191,7 +191,7 @@ func (s *Engine) call(r Row) string {
 		return nil, err
 	}
 	if _, err := s.Runner.Run(ctx, call); err != nil {
-		return failure(err)
+		return s.failure(err)
 	}
 	return out
 }
@@ -218,7 +218,7 @@ func input(text string) any {
 }
 
 // failure is an error as rows write it.
-func failure(err error) string {
+func (s *Engine) failure(err error) string {
 	out := "! " + fault.Of(err).String()
 	if code := fault.CodeOf(err); code != 0 {
 		out += " " + code.String()
@@ -230,7 +230,7 @@ func failure(err error) string {
 	// The operations in front are those that the row names.
 	for {
 		front, rest, ok := strings.Cut(text, ": ")
-		if !ok || strings.ContainsAny(front, " /:") || !strings.Contains(front, ".") {
+		if _, op := s.Runner.Set().Op(front); !ok || !op {
 			return out + ": " + text
 		}
 		text = rest
