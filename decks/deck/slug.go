@@ -3,6 +3,7 @@ package deck
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -17,7 +18,7 @@ func SlugOf(title string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(title)) {
 		switch {
-		case b.Len() >= maxSlug:
+		case b.Len() >= 4*maxSlug: // composed again, it is still longer than a slug
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			b.WriteRune(r)
 		case unicode.Is(unicode.Mn, r), r == '\'', r == '’':
@@ -25,7 +26,15 @@ func SlugOf(title string) string {
 			b.WriteByte('-')
 		}
 	}
-	if slug := norm.NFC.String(strings.Trim(b.String(), "-")); slug != "" {
+	slug := norm.NFC.String(b.String())
+	// Cut between letters, not between the parts that a letter was taken apart into.
+	for end, r := range slug {
+		if end+utf8.RuneLen(r) > maxSlug {
+			slug = slug[:end]
+			break
+		}
+	}
+	if slug = strings.Trim(slug, "-"); slug != "" {
 		return slug
 	}
 	return "deck"
