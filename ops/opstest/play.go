@@ -89,11 +89,7 @@ func (s *Engine) Play(rows []Row) {
 			continue
 		}
 		got := s.told(s.call(r))
-<<<<<<< HEAD
 		if s.last = got; !matches(got, r[4]) {
-=======
-		if s.last = got; !fits(got, r[4]) {
->>>>>>> 0a09ea6e (opstest: plain word)
 			s.t.Errorf("row %d, %s: %s %s %s\n got %s\nwant %s", i+1, s.user, r[1], r[2], r[3], got, r[4])
 		}
 	}
@@ -364,13 +360,8 @@ func acl(c *engine.Ctx, d *storage.Doc) (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-<<<<<<< HEAD
 // matches reports whether a text is what a row expects.
 func matches(got, want string) bool {
-=======
-// fits reports whether a text is as a row says.
-func fits(got, want string) bool {
->>>>>>> 0a09ea6e (opstest: plain word)
 	parts := strings.Split(want, "…")
 	if !strings.HasPrefix(got, parts[0]) {
 		return false
