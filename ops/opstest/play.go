@@ -294,33 +294,38 @@ func facts(c *engine.Ctx, ref storage.Ref, names []string) (string, error) {
 	return strings.Join(out, " | "), nil
 }
 
-func fact(c *engine.Ctx, d *storage.Doc, name string) (string, error) {
-	switch name {
-	case "acl":
-		return acl(c, d)
-	case "children":
-		page, err := c.Tx.Children(d, storage.PageOptions{Limit: 1000})
-		if err != nil {
-			return "", err
-		}
-		return joined(len(page.Docs), func(i int) (string, error) { return page.Docs[i].Name(), nil })
-	case "facets":
-		return strings.Join(d.Facets(), " "), nil
-	case "locked":
+// beside are what a row may ask of a document beside its properties.
+var beside = map[string]func(c *engine.Ctx, d *storage.Doc) (string, error){
+	"acl":      acl,
+	"children": children,
+	"facets":   plain(func(d *storage.Doc) string { return strings.Join(d.Facets(), " ") }),
+	"locked": plain(func(d *storage.Doc) string {
 		owner, _, _ := d.Locked()
-		return owner, nil
-	case "path":
-		return d.Path(), nil
-	case "state":
-		return d.State(), nil
-	case "title":
-		return d.Title(), nil
-	case "trashed":
-		return fmt.Sprint(d.IsTrashed()), nil
-	case "type":
-		return d.Type().Name, nil
-	case "version":
-		return d.VersionLabel(), nil
+		return owner
+	}),
+	"path":    plain((*storage.Doc).Path),
+	"state":   plain((*storage.Doc).State),
+	"title":   plain((*storage.Doc).Title),
+	"trashed": plain(func(d *storage.Doc) string { return fmt.Sprint(d.IsTrashed()) }),
+	"type":    plain(func(d *storage.Doc) string { return d.Type().Name }),
+	"version": plain((*storage.Doc).VersionLabel),
+}
+
+func plain(f func(d *storage.Doc) string) func(*engine.Ctx, *storage.Doc) (string, error) {
+	return func(_ *engine.Ctx, d *storage.Doc) (string, error) { return f(d), nil }
+}
+
+func children(c *engine.Ctx, d *storage.Doc) (string, error) {
+	page, err := c.Tx.Children(d, storage.PageOptions{Limit: 1000})
+	if err != nil {
+		return "", err
+	}
+	return joined(len(page.Docs), func(i int) (string, error) { return page.Docs[i].Name(), nil })
+}
+
+func fact(c *engine.Ctx, d *storage.Doc, name string) (string, error) {
+	if f := beside[name]; f != nil {
+		return f(c, d)
 	}
 	v, err := d.Get(name)
 	if err != nil {
