@@ -129,7 +129,7 @@ func (w *world) free() {
 			continue
 		}
 		for _, a := range s.node.actors {
-			a.free = true
+			a.free.Store(true)
 		}
 	}
 }

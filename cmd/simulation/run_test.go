@@ -193,7 +193,8 @@ func (w *world) stop() {
 // prepare makes what every run begins with: groups, users, the folder that all is in, and a webhook that is informed of
 // everything.
 func (w *world) prepare() {
-	admin := &actor{name: "setup", free: true}
+	admin := &actor{name: "setup"}
+	admin.free.Store(true)
 	repo, m := w.servers[0].repo, w.model
 	err := repo.Update(context.Background(), repo.System(), func(t *storage.Tx) error {
 		for _, g := range []string{"group0", "group1"} {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 // actor is a goroutine, or several of one purpose, that the scheduler lets go on.
 type actor struct {
 	name string
-	at   int  // number of the server that it is of, or calls
-	free bool // the scheduler is not asked
+	at   int         // number of the server that it is of, or calls
+	free atomic.Bool // the scheduler is not asked
 
 	call *call // that is under way
 
@@ -83,7 +84,7 @@ type scheduler struct {
 // pass hands over to the scheduler until it says how to go on. Goroutines of nobody's go on at once.
 func (s *scheduler) pass(ctx context.Context, place string) verdict {
 	a := actorOf(ctx)
-	if a == nil || a.free {
+	if a == nil || a.free.Load() {
 		return verdict{}
 	}
 	name := a.name + outbox.Carried(ctx)
