@@ -107,7 +107,7 @@ func TestUndoAfterKill(t *testing.T) {
 	w.save("name: T.Kill\nsteps:\n" + reserve("a") + "  - op: Test.Die\n")
 	as, err := w.engine.PrincipalOf(t.Context(), "bob")
 	w.must(err)
-	_, err = w.engine.Start(t.Context(), engine.Call{Op: "T.Kill", As: as, EntryPoint: engine.REST}, func(*engine.Result, error) {})
+	_, err = w.engine.Start(t.Context(), engine.Call{Op: "T.Kill", As: as, EntryPoint: engine.REST}, func(string) error { return nil }, func(*engine.Result, error) {})
 	w.must(err)
 	for range 1000 {
 		if o.mu.Lock(); len(o.kept) == 1 {
