@@ -22,7 +22,7 @@ func quoted(args []any) []any {
 			text = a
 		case []byte:
 			if len(a) > maxQuoted {
-				text = string(a[:maxQuoted+utf8.UTFMax])
+				text = string(a[:min(len(a), maxQuoted+utf8.UTFMax)])
 			}
 		}
 		if len(text) <= maxQuoted {

@@ -135,20 +135,33 @@ func (t planner) execution(src string, o Options) (*execution, error) {
 			return nil, err
 		}
 		want, w.passed, w.page.Offset = w.from.access, w.from.passed, w.from.passed
-	} else if w.page.Offset+int(q.Offset) > maxOffset {
-		return nil, fault.Invalid.Errorf("query: offset %d, limit %d; use a cursor (after) instead", w.page.Offset+int(q.Offset), maxOffset)
+	} else if o := w.page.Offset; o > maxOffset || o+int(q.Offset) > maxOffset {
+		return nil, fault.Invalid.Errorf("query: offset %d, limit %d; use a cursor (after) instead", max(o, o+int(q.Offset)), maxOffset)
 	}
 	if w.p, err = t.analyse(q); err != nil {
 		return nil, err
 	}
-	// Cursors of ordered queries name a sort key, others a path and a row. One of the wrong kind is from
-	// another query.
-	if w.from != nil && (len(w.p.order) == 0) != (want != "") {
-		return nil, errCursor()
+	if err := w.checkCursor(want); err != nil {
+		return nil, err
 	}
 	// Only the first page counts; the cursor carries the total to the others.
 	w.p.counted = w.bound > 0 && w.from == nil
 	return w, t.choosePath(w.p, want)
+}
+
+// checkCursor refuses a cursor of another query: those of ordered queries name a sort key, others a path and a row. Whether it is
+// refused must not depend on the plan, which changes with the data.
+func (w *execution) checkCursor(want string) error {
+	switch {
+	case w.from == nil:
+		return nil
+	case (len(w.p.order) == 0) != (want != ""):
+		return errCursor()
+	case want != "":
+		return nil
+	}
+	_, err := w.p.split(w.from.key)
+	return err
 }
 
 // run fills the page and counts.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
@@ -358,7 +359,7 @@ func (p *plan) costly(limit int) error {
 	if p.q.Where != nil {
 		about = query.Format(p.q.Where)
 		if len(about) > 200 {
-			about = about[:200] + "…"
+			about = strings.ToValidUTF8(about[:200], "") + "…" // without the beginning of a character
 		}
 	}
 	return fault.Limit.Errorf("query: more than %d rows read for %s; no index is selective enough", limit, about).WithCode(fault.CodeQueryTooCostly)
