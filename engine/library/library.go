@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -57,6 +56,8 @@ type Version struct {
 	File    string    `json:"file,omitempty"` // the file it was applied from
 	Source  string    `json:"source,omitempty"`
 	Deleted bool      `json:"deleted,omitempty"`
+
+	repo string // the repository that keeps it, once it is deployed
 }
 
 // Kind is a kind of text. One belongs to one engine.
@@ -72,8 +73,9 @@ type Kind struct {
 	// has no Compile.
 	Put func(all []Version) error
 
-	mu       sync.Mutex
-	deployed map[string]Version
+	mu        sync.Mutex
+	deployed  map[string]Version
+	withdrawn map[string]int64 // the last version that was taken out of use, by place
 }
 
 func (k *Kind) currentTable() string { return "library." + k.Noun }
@@ -154,10 +156,12 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if err != nil {
 		return nil, err
 	}
-	if cur == nil {
-		if why := k.taken(c, name); why != "" {
+	if cur == nil || cur.Deleted {
+		if why := k.taken(c, name, cur != nil); why != "" {
 			return nil, fault.Exists.New(why)
 		}
+	}
+	if cur == nil {
 		cur = &Version{}
 	}
 	if !cur.Deleted && cur.Version > 0 {
@@ -180,14 +184,6 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	}
 	c.After(func(context.Context) error { return k.deploy(c.Engine(), *v) })
 	return v, nil
-}
-
-// taken says why a new text cannot have a name, "" if it can.
-func (k *Kind) taken(c *engine.Ctx, name string) string {
-	if old, taken := c.Engine().Set().Op(name); taken && k.Compile != nil {
-		return fmt.Sprintf("%s %s: an operation is already named %s", k.Noun, name, old.Name)
-	}
-	return ""
 }
 
 func author(c *engine.Ctx) string {
@@ -216,50 +212,6 @@ func (k *Kind) Source(c *engine.Ctx, name string) (source string, ok bool, err e
 		return "", false, err
 	}
 	return v.Source, true, nil
-}
-
-// deploy puts the operations of versions into the engine's set. Everything deployed before
-// is compiled again, since it may use what has changed.
-func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.deployed == nil {
-		k.deployed = map[string]Version{}
-	}
-	for _, v := range added {
-		k.deployed[v.Name] = v
-	}
-	all := k.inOrder()
-	if k.Put != nil {
-		return k.Put(all)
-	}
-	var left error
-	err := e.Swap(func(s *engine.Set) (*engine.Set, error) {
-		var next *engine.Set
-		next, left = k.compileAll(s, all)
-		return next, nil
-	})
-	return errors.Join(err, left)
-}
-
-// inOrder is what is deployed, by name.
-func (k *Kind) inOrder() []Version {
-	all := make([]Version, 0, len(k.deployed))
-	for _, name := range slices.Sorted(maps.Keys(k.deployed)) {
-		all = append(all, k.deployed[name])
-	}
-	return all
-}
-
-// withdraw takes the operation of a name out of the engine's set.
-func (k *Kind) withdraw(e *engine.Engine, name string) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.deployed, name)
-	if k.Put != nil {
-		return k.Put(k.inOrder())
-	}
-	return e.Swap(func(s *engine.Set) (*engine.Set, error) { return s.With(nil, name) })
 }
 
 // list returns what is deployed, by name.
@@ -307,7 +259,7 @@ func (k *Kind) remove(c *engine.Ctx, name string) error {
 	if err := c.Tx.Table(k.currentTable()).Put(name, v); err != nil {
 		return err
 	}
-	c.After(func(context.Context) error { return k.withdraw(c.Engine(), name) })
+	c.After(func(context.Context) error { return k.withdraw(c.Engine(), name, v.Version) })
 	return nil
 }
 
@@ -334,12 +286,7 @@ func (k *Kind) Load(ctx context.Context, e *engine.Engine) error {
 
 // Refresh deploys what other processes have deployed in the same store, and withdraws what they have removed.
 func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
-	k.mu.Lock()
-	before := make(map[string]int64, len(k.deployed))
-	for name, v := range k.deployed {
-		before[name] = v.Version
-	}
-	k.mu.Unlock()
+	before := k.numbers()
 	var added []Version
 	var gone []string
 	_, err := e.Run(ctx, engine.Call{Op: k.Family + ".List", As: e.System(), Encode: func(c *engine.Ctx, v any) ([]byte, error) {
@@ -370,48 +317,9 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 		err = k.deploy(e, added...)
 	}
 	for _, name := range gone {
-		err = errors.Join(err, k.withdraw(e, name))
+		err = errors.Join(err, k.withdraw(e, name, before[name]))
 	}
 	return err
-}
-
-// compile makes the operation of a version, which knows of the others.
-func (k *Kind) compile(s *engine.Set, v *Version) (engine.Op, error) {
-	op, err := k.Compile(s, v.File, v.Source)
-	name := v.Name
-	op.Version = v.Version
-	op.AtVersion = func(c *engine.Ctx, version int64) (engine.Op, error) {
-		old, err := k.version(c, name, version)
-		if err != nil {
-			return engine.Op{}, err
-		}
-		return k.compile(c.Set(), old)
-	}
-	return op, err
-}
-
-// compileAll compiles until what is left does not compile: texts may name each other.
-func (k *Kind) compileAll(s *engine.Set, all []Version) (*engine.Set, error) {
-	for len(all) > 0 {
-		var left []Version
-		var errs []error
-		for _, v := range all {
-			op, err := k.compile(s, &v)
-			if err == nil {
-				var next *engine.Set
-				if next, err = s.With([]engine.Op{op}); err == nil {
-					s = next
-					continue
-				}
-			}
-			left, errs = append(left, v), append(errs, fmt.Errorf("%s %s: %w", k.Noun, v.Name, err))
-		}
-		if len(left) == len(all) {
-			return s, errors.Join(errs...)
-		}
-		all = left
-	}
-	return s, nil
 }
 
 // Sync applies the files of a folder whose text is not what is deployed, and returns the
@@ -461,7 +369,7 @@ func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file stri
 	if err != nil {
 		return "", fault.Wrap(err, "%s", file)
 	}
-	started := time.Now()
+	before := k.numbers()
 	r, err := e.Run(ctx, engine.Call{
 		Op: k.Family + ".Save", As: e.System(), EntryPoint: engine.Server,
 		Params: map[string]any{"source": source, "name": file, "note": "applied from " + file},
@@ -469,7 +377,7 @@ func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file stri
 	if err != nil {
 		return "", err
 	}
-	if v, ok := r.Value.(Version); ok && !v.Time.Before(started.Truncate(time.Millisecond)) {
+	if v, ok := r.Value.(Version); ok && v.Version > before[v.Name] {
 		return v.Name, nil
 	}
 	return "", nil

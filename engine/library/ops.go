@@ -61,8 +61,8 @@ func (k *Kind) Problems(c *engine.Ctx, name, source string) ([]Problem, error) {
 		return problems, err
 	}
 	cur, err := k.current(c, name)
-	if err == nil && cur == nil {
-		if why := k.taken(c, name); why != "" {
+	if err == nil && (cur == nil || cur.Deleted) {
+		if why := k.taken(c, name, cur != nil); why != "" {
 			return []Problem{{File: file, Line: 1, Column: 1, Message: why}}, nil
 		}
 	}

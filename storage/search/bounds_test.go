@@ -104,7 +104,8 @@ var boundsOf = []struct {
 	{"card:due", []any{nil, time.Unix(-1, 0).UTC(), day.Add(-time.Millisecond), day, day.Add(time.Millisecond), day.Add(24 * time.Hour)}, []string{"DATE '2026-03-01'", "TIMESTAMP '2026-03-01 00:00:00.001'"}},
 	{"card:done", []any{nil, false, true}, []string{"true", "false"}},
 	{
-		"card:code", []any{nil, "", "A", "a", "ab", "aB", "a\x00", "a\x00b", "b", "ä", "Ä", "zz", long, long + "x", strings.ToUpper(long) + "Y", long[:layout.MaxIndexed-1] + "é"},
+		"card:code",
+		[]any{nil, "", "A", "a", "ab", "aB", "a\x00", "a\x00b", "b", "ä", "Ä", "zz", long, long + "x", strings.ToUpper(long) + "Y", long[:layout.MaxIndexed-1] + "é"},
 		[]string{"''", "'a'", "'A'", "'AB'", "'ä'", "'" + long + "'", "'" + long + "x'", "'" + long[:layout.MaxIndexed-1] + "é'"},
 	},
 }
