@@ -137,6 +137,10 @@ var (
 	address = regexp.MustCompile(`(?i)^\s*(?:data:(?:image/(?:png|jpe?g|gif|webp|avif|svg\+xml)|font/[a-z0-9]+|application/(?:x-)?font-[a-z0-9]+)[;,]|(?:\./)?files/[0-9]+/|#)`)
 	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
 	bare    = regexp.MustCompile(`(?i)url\(\s*([^"'\s)][^)]*)\)`)
+	// Strings in these are addresses, and what stands for a value may be any string.
+	strange = regexp.MustCompile(`(?i)(?:src|image|image-set|cross-fade)\s*\(`)
+	stands  = regexp.MustCompile(`(?i)(?:var|attr|env|if|--[\w-]*)\s*\(`)
+	steps   = regexp.MustCompile(`(?i)/(?:\.|%2e){1,2}(?:[/?#]|$)|[\t\r\n]`) // lead out of a folder
 	hints   = regexp.MustCompile(`(?i)(?:format|local|tech)\(\s*(?:"[^"\\]*"|'[^'\\]*'|[\w -]+)\s*\)`)
 )
 
@@ -151,6 +155,8 @@ func harmless(value string) bool {
 		return !strings.Contains(outside, "(") && !strings.HasSuffix(value, `\`)
 	case !fetches.MatchString(value):
 		return true
+	case strange.MatchString(value) && stands.MatchString(outside):
+		return false
 	}
 	for _, s := range quoted.FindAllString(hints.ReplaceAllString(value, ""), -1) {
 		if !known(s[1 : len(s)-1]) {
@@ -166,7 +172,11 @@ func harmless(value string) bool {
 }
 
 // known reports whether an address is of what the deck has with it.
-func known(s string) bool { return !strings.Contains(s, `\`) && address.MatchString(s) }
+func known(s string) bool {
+	s = strings.TrimSpace(s)
+	file := strings.HasPrefix(strings.TrimPrefix(strings.ToLower(s), "./"), "files/")
+	return !strings.Contains(s, `\`) && address.MatchString(s) && (!file || !steps.MatchString(s))
+}
 
 // balanced reports whether every bracket is closed by its like.
 func balanced(text string) bool {
