@@ -44,6 +44,7 @@ func TestSlides(t *testing.T) {
 		{a + b + c, "Deck.MoveSlide", `"slide": 1, "after": 3`, b + c + a},
 		{a + b + c, "Deck.MoveSlide", `"slide": 3, "after": 0`, c + a + b},
 		{a + b + c, "Deck.MoveSlide", `"slide": 2`, a + c + b},
+		{"\n" + a + b, "Deck.MoveSlide", `"slide": 1, "after": 0`, a + b},
 		{a + b + c, "Deck.MoveSlide", `"slide": 2, "after": 2`, a + b + c},
 		{a + b + c, "Deck.MoveSlide", `"slide": 2, "after": 1`, a + b + c},
 		{a + b + c, "Deck.MoveSlide", `"slide": 4, "after": 1`, "! notfound"},

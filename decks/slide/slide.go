@@ -173,5 +173,10 @@ func (d *Deck) Move(s, after *Slide, below bool) (src string, number int, err er
 	if number > s.Number {
 		number--
 	}
-	return d.with(d.removal(s), in), number, nil
+	out := d.removal(s)
+	// The first slide put at the beginning: the blanks before it stay where they are.
+	if out.from < in.from && in.from < out.to {
+		out.from = in.from
+	}
+	return d.with(out, in), number, nil
 }
