@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"catena/rest"
@@ -113,12 +114,19 @@ func asset(x *rest.Request) error {
 	return nil
 }
 
+// acceptsGzip reports whether a client can read compressed bodies (RFC 9110, section 12.5.3). It has to say so by name.
 func acceptsGzip(accept string) bool {
 	for item := range strings.SplitSeq(accept, ",") {
-		name, q, _ := strings.Cut(item, ";")
-		if strings.TrimSpace(name) == "gzip" {
-			return strings.ReplaceAll(q, " ", "") != "q=0"
+		name, weight, _ := strings.Cut(item, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
 		}
+		key, value, _ := strings.Cut(strings.TrimSpace(weight), "=")
+		if !strings.EqualFold(strings.TrimSpace(key), "q") {
+			return true
+		}
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		return err != nil || q > 0
 	}
 	return false
 }
