@@ -132,8 +132,11 @@ func (s *Engine) keep(r Row) {
 			v = part(v, name)
 		}
 	}
-	s.kept = append(s.kept, "$"+r[4], id)
+	s.Keep(r[4], id)
 }
+
+// Keep has $NAME stand for a text in the rows that follow.
+func (s *Engine) Keep(name, text string) { s.kept = append(s.kept, "$"+name, text) }
 
 func part(v any, name string) any {
 	switch v := v.(type) {
