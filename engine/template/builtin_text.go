@@ -152,7 +152,8 @@ func indexOf(find func(s, of string) int) func(*run, *built, string, []string) (
 	}
 }
 
-// padded makes ?left_pad and ?right_pad: sizes count characters, and the fill is repeated from its beginning.
+// padded makes ?left_pad and ?right_pad: sizes count characters. The fill is repeated from the left edge of the whole, so
+// that what fills lines of different texts stands in columns.
 func padded(left bool) builtin {
 	return builtin{least: 1, most: 2, f: func(r *run, x *built, v any) (any, error) {
 		s, err := r.text(x.of.position(), v)
@@ -169,7 +170,8 @@ func padded(left bool) builtin {
 				return nil, err
 			}
 		}
-		n := size - utf8.RuneCountInString(s)
+		length := utf8.RuneCountInString(s)
+		n := size - length
 		if n <= 0 || fill == "" {
 			return s, r.step(x.at, len(s))
 		}
@@ -178,8 +180,12 @@ func padded(left bool) builtin {
 		}
 		chars := []rune(fill)
 		pad := make([]rune, n)
+		from := length
+		if left {
+			from = 0
+		}
 		for i := range pad {
-			pad[i] = chars[i%len(chars)]
+			pad[i] = chars[(from+i)%len(chars)]
 		}
 		if left {
 			return string(pad) + s, nil

@@ -27,6 +27,9 @@ func (p *parser) directive(at pos, name string) (node, error) {
 		x, err := p.maybe()
 		return &signal{at: at, kind: name, x: x}, err
 	case "break", "continue":
+		if p.loops == 0 && (name == "continue" || p.choices == 0) {
+			return nil, at.fail("<#%s> is outside a matching directive", name)
+		}
 		return &signal{at: at, kind: name}, p.over()
 	case "stop":
 		x, err := p.maybe()
@@ -43,6 +46,9 @@ func (p *parser) directive(at pos, name string) (node, error) {
 		return p.setting(at)
 	case "ftl":
 		return nil, p.header(at)
+	}
+	if directives[name] {
+		return nil, at.fail("<#%s> is not expected here", name)
 	}
 	return nil, at.fail("<#%s> is not supported%s", name, perhaps(name, directives))
 }
@@ -123,8 +129,15 @@ func (p *parser) loop(at pos, name string) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	around := &p.loops
+	if len(n.names) == 0 { // there is no item to go on with before <#items>
+		around = &p.choices
+	}
+	*around++
 	var stop string
-	if n.body, stop, err = p.nodes("/"+name, "else"); err == nil && stop == "else" {
+	n.body, stop, err = p.nodes("/"+name, "else")
+	*around--
+	if err == nil && stop == "else" {
 		if err = p.over(); err == nil {
 			n.otherwise, _, err = p.nodes("/" + name)
 		}
@@ -173,7 +186,9 @@ func (p *parser) items(at pos) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.loops++
 	body, err := p.block("/items")
+	p.loops--
 	return &itemsOf{at, names, body}, err
 }
 
@@ -207,6 +222,8 @@ func (p *parser) choice(at pos) (node, error) {
 			return nil, at.fail("expected <#case> after <#switch>")
 		}
 	}
+	p.choices++
+	defer func() { p.choices-- }()
 	for stop != "/switch" {
 		var b branch
 		if stop == "default" {
@@ -405,7 +422,7 @@ func (p *parser) header(at pos) error {
 			return at.fail("<#ftl %s> is not supported", name)
 		}
 	}
-	if escapes {
+	if p.format = ""; escapes { // a template of HTML escapes before its header is read
 		p.format = p.declared
 	}
 	return p.over()

@@ -329,17 +329,20 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if down && n > 1 {
-		return nil, at.fail("a slice cannot go backwards")
-	}
 	switch of := of.(type) {
 	case []any:
+		if down && n > 0 {
+			return r.backwards(at, of, from, n, x.op)
+		}
 		if n, err = within(at, from, n, len(of), x.op); err != nil {
 			return nil, err
 		}
 		// The capacity is cut as well, so that nothing appended to the part could overwrite the list.
 		return of[from : from+n : from+n], nil
 	case string:
+		if down && n > 1 {
+			return nil, at.fail("a slice of a text cannot go backwards")
+		}
 		if err := r.step(at, len(of)); err != nil {
 			return nil, err
 		}
@@ -350,6 +353,24 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 		return string(chars[from : from+n]), nil
 	}
 	return nil, at.fail("expected a text or a list before the bracket, not %s", what(of))
+}
+
+// backwards are n items of a list from a place down. As for parts that go up, only ..* may ask for more than there are.
+func (r *run) backwards(at pos, of []any, from, n int, op string) (any, error) {
+	if op == "..*" {
+		n = min(n, from+1)
+	}
+	if from < 0 || from >= len(of) || n > from+1 {
+		return nil, at.fail("a slice from %d is outside a length of %d", from, len(of))
+	}
+	if err := r.made(at, n*itemSize); err != nil {
+		return nil, err
+	}
+	out := make([]any, n)
+	for i := range out {
+		out[i] = of[from-i]
+	}
+	return out, nil
 }
 
 // within is how many of size a part from a place on has. A negative n means up to the end; only ..* may ask

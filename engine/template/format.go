@@ -2,6 +2,7 @@ package template
 
 import (
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ type numberPattern struct {
 // Parts of DecimalFormat that would need more (exponents, currency, a pattern for negative numbers) are
 // rejected.
 func readPattern(s string) (p numberPattern, ok bool) {
-	if s == "" || len(s) > 100 || strings.ContainsAny(s, ";E¤'") {
+	if s == "" || len(s) > 100 || strings.ContainsAny(s, ";¤'") {
 		return p, false
 	}
 	p.scale = 1
@@ -78,7 +79,7 @@ func readPattern(s string) (p numberPattern, ok bool) {
 	j := strings.LastIndexAny(s, "#0.,") + 1
 	p.before, p.after = s[:i], s[j:]
 	switch marks := p.before + p.after; {
-	case strings.ContainsAny(marks, "#0.,"):
+	case strings.ContainsAny(marks, "#0.,") || strings.HasPrefix(p.after, "E"): // only there an exponent: 0.00 EUR has none
 		return p, false
 	case strings.Count(marks, "%")+strings.Count(marks, "‰") > 1:
 		return p, false
@@ -260,6 +261,9 @@ func readMoment(at pos, text, pattern, kind string) (moment, error) {
 	return moment{}, at.fail("%q is not a valid %s", cut(text), kind)
 }
 
+// bareFraction are thousandths behind neither a point nor a comma.
+var bareFraction = regexp.MustCompile(`(^|[^.,])000`)
+
 func goLayout(pattern string) (string, bool) {
 	var b strings.Builder
 	for pattern != "" {
@@ -295,7 +299,9 @@ func goLayout(pattern string) (string, bool) {
 		}
 		pattern = pattern[n:]
 	}
-	return b.String(), true
+	// Package time takes these for something else: a day that is filled with a blank, and digits without a separator.
+	layout := strings.ReplaceAll(b.String(), "_2006", "")
+	return b.String(), !strings.Contains(layout, "_2") && !bareFraction.MatchString(layout)
 }
 
 // cut is the beginning of a text, for errors.

@@ -15,6 +15,7 @@ type parser struct {
 	limits           Limits
 	deep             int
 	escape           []escaping // <#escape> around, the outermost first
+	loops, choices   int        // <#list> and <#switch> around, within the macro that is read
 	pieces           []piece    // of which lines are made
 	strips           bool       // lines of tags alone are left out
 	format, declared string     // what values are made safe for here, and as the header says

@@ -288,12 +288,13 @@ func (p *parser) macro(at pos, kind string) error {
 	}
 	p.t.macros[m.name] = m
 	// An escape counts for the text it is around. The body is rendered where
-	// it is called, so only its own escapes apply.
-	kept := p.escape
-	p.escape = nil
+	// it is called, so only its own escapes apply,
+	// and only loops of its own can be left.
+	kept, loops, choices := p.escape, p.loops, p.choices
+	p.escape, p.loops, p.choices = nil, 0, 0
 	var err error
 	m.body, err = p.block("/" + kind)
-	p.escape = kept
+	p.escape, p.loops, p.choices = kept, loops, choices
 	return err
 }
 

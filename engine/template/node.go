@@ -298,6 +298,9 @@ func (n *itemsOf) exec(r *run) error {
 		if all, ok := r.locals[i][itemsMark].([]any); ok {
 			return r.goThrough(n.at, all, n.names, n.body)
 		}
+		if _, bottom := r.locals[i][bottomOfMacro]; bottom {
+			break
+		}
 	}
 	return n.at.fail("<#items> must be in a <#list> without a variable")
 }

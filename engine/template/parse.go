@@ -56,7 +56,7 @@ func (p *parser) nodes(stops ...string) (out []node, stop string, err error) {
 		p.pos = to
 		if to == len(p.text) {
 			if len(stops) > 0 {
-				return nil, "", pos(to).fail("<%s> is missing at the end of the template", strings.Replace(stops[0], "/", "/#", 1))
+				return nil, "", pos(to).fail("<%s> is missing at the end of the template", strings.Replace(strings.Replace(stops[0], "/", "/#", 1), "#@", "@", 1))
 			}
 			return out, "", nil
 		}
@@ -123,7 +123,7 @@ func (p *parser) one(stops []string) (node, string, error) {
 		return nil, name, nil
 	}
 	switch {
-	case name == "sep" && slices.ContainsFunc(stops, func(s string) bool { return s == "/list" || s == "/items" || s == "/foreach" }):
+	case name == "sep" && p.loops > 0 && len(stops) > 0:
 		return p.separator(at, stops)
 	case strings.HasPrefix(name, "/"):
 		return nil, "", at.fail("<%s> closes nothing here", strings.Replace(name, "/", "/#", 1))

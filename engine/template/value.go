@@ -372,7 +372,7 @@ func number(f float64, left, right any, op string) any {
 	return f
 }
 
-// compare orders numbers, and moments. Texts have no order here, as in FreeMarker, where < of texts is an
+// compare orders numbers, and moments: a time has no place among dates. Texts have no order here, as in FreeMarker, where < of texts is an
 // error; sorting has one of its own (sortOrder).
 func compare(at pos, left, right any) (int, error) {
 	if a, ok := left.(int64); ok {
@@ -386,7 +386,7 @@ func compare(at pos, left, right any) (int, error) {
 		}
 	}
 	if a, ok := left.(moment); ok {
-		if b, ok := right.(moment); ok {
+		if b, ok := right.(moment); ok && (a.kind == "time") == (b.kind == "time") {
 			return a.t.Compare(b.t), nil
 		}
 	}
