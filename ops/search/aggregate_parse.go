@@ -94,6 +94,10 @@ func (t *tally) readTerms(m map[string]any) error {
 			return fault.Invalid.Errorf("order: must name one of _count and _key")
 		}
 		for key, dir := range order {
+			// Another order is refused: buckets in the wrong order, cut off by size, would pass for the right ones.
+			if key != "_count" && key != "_key" && key != "_term" {
+				return fault.Invalid.Errorf("order: must name one of _count and _key")
+			}
 			t.order = key + " " + strings.ToLower(termOf(dir))
 		}
 	}

@@ -31,7 +31,9 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	}
 	// Whether the query can be parsed is not checked: it is run with other parameters each time,
 	// and an error then reaches the user who runs it.
-	if values["saved:query"] == nil && values["saved:pageProviderName"] == nil {
+	query, _ := values["saved:query"].(string)
+	provider, _ := values["saved:pageProviderName"].(string)
+	if query == "" && provider == "" {
 		return nil, fault.Invalid.Errorf("query: query or pageProviderName is required").In("query")
 	}
 	home, err := people.Home(c.Tx, true)
