@@ -38,9 +38,10 @@ func deviceToken(x *rest.Request) error {
 func acquireToken(x *rest.Request, application string) error {
 	q := x.Query()
 	params := rest.Values{"permission": q.Get("permission"), "deviceDescription": q.Get("deviceDescription")}
-	for name, from := range map[string]string{"application": application, "deviceId": "deviceId"} {
-		if params[name] = q.Get(from); params[name] == "" {
-			return fault.Invalid.Errorf("token: %s is missing", from).In(from)
+	// In this order, so that the same request has the same error.
+	for _, p := range [...]struct{ name, from string }{{"application", application}, {"deviceId", "deviceId"}} {
+		if params[p.name] = q.Get(p.from); params[p.name] == "" {
+			return fault.Invalid.Errorf("token: %s is missing", p.from).In(p.from)
 		}
 	}
 	v, err := x.Value(engine.Call{Op: "Token.Acquire", Params: params})
