@@ -131,3 +131,16 @@ func (x *Request) Described(v any) error {
 	x.Write(&Answer{Status: http.StatusOK, Mime: MIMEJSON, Body: body})
 	return nil
 }
+
+// Refused reports whether the parameters of an item of Accept or Accept-Encoding, which follow its first semicolon,
+// give it the weight 0 (RFC 9110, section 12.4.2).
+func Refused(params string) bool {
+	for param := range strings.SplitSeq(params, ";") {
+		key, value, _ := strings.Cut(param, "=")
+		if strings.EqualFold(strings.TrimSpace(key), "q") {
+			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return err == nil && q <= 0
+		}
+	}
+	return false
+}

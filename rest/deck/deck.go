@@ -112,7 +112,7 @@ func acceptsJSON(x *rest.Request) bool {
 	for item := range strings.SplitSeq(strings.ToLower(strings.Join(accept, ",")), ",") {
 		typ, ps, _ := strings.Cut(strings.TrimSpace(item), ";")
 		switch typ = strings.TrimSpace(typ); {
-		case strings.ReplaceAll(ps, " ", "") == "q=0":
+		case rest.Refused(ps):
 		case typ == "", typ == "*/*", typ == "application/*", strings.HasSuffix(typ, "json"):
 			return true
 		}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"catena/rest"
@@ -114,19 +113,12 @@ func asset(x *rest.Request) error {
 	return nil
 }
 
-// acceptsGzip reports whether a client can read compressed bodies (RFC 9110, section 12.5.3). It has to say so by name.
+// acceptsGzip reports whether a client can read compressed bodies. It has to say so by name.
 func acceptsGzip(accept string) bool {
 	for item := range strings.SplitSeq(accept, ",") {
-		name, weight, _ := strings.Cut(item, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
+		if name, params, _ := strings.Cut(item, ";"); strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return !rest.Refused(params)
 		}
-		key, value, _ := strings.Cut(strings.TrimSpace(weight), "=")
-		if !strings.EqualFold(strings.TrimSpace(key), "q") {
-			return true
-		}
-		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		return err != nil || q > 0
 	}
 	return false
 }
