@@ -263,6 +263,8 @@ func receiver(d *ast.FuncDecl) string {
 		switch x := t.(type) {
 		case *ast.StarExpr:
 			t = x.X
+		case *ast.ParenExpr:
+			t = x.X
 		case *ast.IndexExpr:
 			t = x.X
 		case *ast.IndexListExpr:

@@ -1,10 +1,13 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -130,16 +133,19 @@ func (p *player) run(ctx context.Context, c Command) Outcome {
 	return out
 }
 
-// fill puts what was kept in place of $NAME.
+// fill puts what was kept in place of $NAME. Of two names of which one begins like the other, the longer one is meant; what is
+// put in is not looked at again.
 func (p *player) fill(text string) string {
-	for name, v := range p.kept {
-		s, ok := v.(string)
+	names := slices.SortedFunc(maps.Keys(p.kept), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var pairs []string
+	for _, name := range names {
+		s, ok := p.kept[name].(string)
 		if !ok {
-			s = string(encode(v))
+			s = string(encode(p.kept[name]))
 		}
-		text = strings.ReplaceAll(text, "$"+name, s)
+		pairs = append(pairs, "$"+name, s)
 	}
-	return text
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // command reads the arguments of run, chain and script.
