@@ -9,21 +9,19 @@ import (
 	"catena/engine"
 )
 
-// taken says why a text that is not deployed cannot have a name, "" if it can. The operation of one that was removed may still
-// be in the set: until the transaction has ended, or until another server's removal is noticed.
-func (k *Kind) taken(c *engine.Ctx, name string, removed bool) string {
+// taken says why a text that is not deployed cannot have a name, "" if it can. The operation of a text of the same name may be
+// in the set all the same: of one removed in this transaction, or saved since it began, which then runs again.
+func (k *Kind) taken(c *engine.Ctx, name string) string {
+	k.mu.Lock() // what is deployed and the set change together
+	defer k.mu.Unlock()
 	old, taken := c.Engine().Set().Op(name)
-	if !taken || k.Compile == nil || removed && k.isDeployed(old.Name) {
+	if !taken || k.Compile == nil {
+		return ""
+	}
+	if v, own := k.deployed[old.Name]; own && v.repo == c.Tx.Repo().Name() {
 		return ""
 	}
 	return fmt.Sprintf("%s %s: an operation is already named %s", k.Noun, name, old.Name)
-}
-
-func (k *Kind) isDeployed(name string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_, ok := k.deployed[name]
-	return ok
 }
 
 // numbers are the versions that are deployed, by name.

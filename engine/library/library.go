@@ -157,7 +157,7 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 		return nil, err
 	}
 	if cur == nil || cur.Deleted {
-		if why := k.taken(c, name, cur != nil); why != "" {
+		if why := k.taken(c, name); why != "" {
 			return nil, fault.Exists.New(why)
 		}
 	}

@@ -62,7 +62,7 @@ func (k *Kind) Problems(c *engine.Ctx, name, source string) ([]Problem, error) {
 	}
 	cur, err := k.current(c, name)
 	if err == nil && (cur == nil || cur.Deleted) {
-		if why := k.taken(c, name, cur != nil); why != "" {
+		if why := k.taken(c, name); why != "" {
 			return []Problem{{File: file, Line: 1, Column: 1, Message: why}}, nil
 		}
 	}
