@@ -1,12 +1,14 @@
 package web
 
 import (
+	"bytes"
 	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/binary"
 	hexadecimal "encoding/hex"
 	"hash"
 	"strings"
@@ -51,17 +53,35 @@ func (h *Host) decode(b []byte, label string, fatal, keepMark bool) string {
 	if err != nil {
 		h.throw("TypeError", "TextDecoder: %v", err)
 	}
-	if fatal && label == "utf-8" && !utf8.Valid(b) {
-		h.throw("TypeError", "TextDecoder: the bytes are not %s", label)
-	}
 	out, err := e.NewDecoder().Bytes(b)
-	if err != nil || fatal && label != "utf-8" && strings.ContainsRune(string(out), utf8.RuneError) {
+	if err != nil || fatal && !valid(label, b, out) {
 		h.throw("TypeError", "TextDecoder: the bytes are not %s", label)
 	}
 	if text := string(out); keepMark || !strings.HasPrefix(label, "utf-") {
 		return text
 	}
 	return strings.TrimPrefix(string(out), "\uFEFF")
+}
+
+// valid reports whether bytes are what their encoding allows, given what they were decoded to. U+FFFD itself is allowed.
+func valid(label string, b, decoded []byte) bool {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch label {
+	case "utf-8":
+		return utf8.Valid(b)
+	case "utf-16be":
+		order = binary.BigEndian
+	case "utf-16le":
+	default:
+		return !bytes.ContainsRune(decoded, utf8.RuneError)
+	}
+	written := 0
+	for i := 0; i+1 < len(b); i += 2 {
+		if order.Uint16(b[i:]) == utf8.RuneError {
+			written++
+		}
+	}
+	return len(b)%2 == 0 && bytes.Count(decoded, []byte("\uFFFD")) == written
 }
 
 // algorithms are the digests. Those that are broken are there for what others have written with them.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/text/encoding/unicode"
 )
 
 var parts = map[string]func(*url.Url) string{
@@ -37,6 +38,11 @@ func origin(u *url.Url) string {
 	switch u.Scheme() {
 	case "http", "https", "ws", "wss", "ftp":
 		return u.Protocol() + "//" + u.Host()
+	}
+	if u.Scheme() == "blob" { // that of the page it was made by
+		if of, err := url.Parse(u.Pathname()); err == nil && (of.Scheme() == "http" || of.Scheme() == "https") {
+			return origin(of)
+		}
 	}
 	return "null"
 }
@@ -117,7 +123,8 @@ func unescape(s string) string {
 			b = append(b, s[i])
 		}
 	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	b, _ = unicode.UTF8.NewDecoder().Bytes(b) // replaces what is wrong, and never fails
+	return string(b)
 }
 
 func hex(c byte) int { return strings.IndexByte("0123456789abcdef", lower(c)) }
