@@ -124,7 +124,9 @@ func TestDefaults(t *testing.T) {
 
 // TestRenderTwice holds that a template may be rendered at once with several values, of which none sees another's.
 func TestRenderTwice(t *testing.T) {
-	p, err := Parse("ftl", "t", "<#macro m a><#local b = a>${b}<#nested></#macro><#assign s = ''><#list 1..50 as i><#assign s = s + v></#list><@m v>${v}</@m>${s?length}${s?replace(v, '')?length}", testLimits)
+	const source = "<#macro m a><#local b = a>${b}<#nested></#macro><#assign s = ''><#list 1..50 as i><#assign s = s + v></#list>" +
+		"<@m v>${v}</@m>${s?length}${s?replace(v, '')?length}"
+	p, err := Parse("ftl", "t", source, testLimits)
 	if err != nil {
 		t.Fatal(err)
 	}

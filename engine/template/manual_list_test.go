@@ -8,7 +8,8 @@ func TestManualLists(t *testing.T) {
 		{"<#assign s = ['A', 'B', 'C', 'D', 'E']>${s[1..3]?join('')} ${s[1..<3]?join('')} ${s[3..]?join('')} ${s[5..]?size} ${s[1..*2]?join('')} ${s[4..*9]?join('')}", "BCD BC DE 0 BC E"},
 		// The items of a part are in the order of the numbers of the range.
 		{"<#assign s = ['A', 'B', 'C', 'D', 'E']>${s[3..1]?join('')} ${s[4..0]?join('')} ${s[3..<1]?join('')} ${s[2..*-2]?join('')} ${s[0..0]?join('')} ${s[1..*-9]?join('')}", "DCB EDCBA DC CB A BA"},
-		{"${(0..3)?join(' ')} ${(3..0)?join(' ')} ${(0..<3)?join(' ')} ${(2..*3)?join(' ')} ${(2..*-3)?join(' ')} ${(1..<1)?size} ${(1..1)?size} ${(0..!2)?join(' ')}", "0 1 2 3 3 2 1 0 0 1 2 2 3 4 2 1 0 0 1 0 1"},
+		{"${(0..3)?join(' ')} ${(3..0)?join(' ')} ${(0..<3)?join(' ')} ${(2..*3)?join(' ')} ${(2..*-3)?join(' ')}", "0 1 2 3 3 2 1 0 0 1 2 2 3 4 2 1 0"},
+		{"${(1..<1)?size} ${(1..1)?size} ${(0..!2)?join(' ')} ${(1..*0)?size} ${(-1..1)?join(' ')}", "0 1 0 1 0 -1 0 1"},
 		{"${([1, 2] + [3])?join('')} ${[[1], [2, 3]]?size} ${[[1], [2, 3]][1][1]} ${[1, 2, 3]?reverse?join('')} ${[]?reverse?size}", "123 2 3 321 0"},
 		{"${['x', 16, 'y', 20]?seq_contains(16)?c} ${['x', '16']?seq_contains(16)?c} ${[1, 1.0]?seq_index_of(1)} ${[true, false]?seq_index_of(false)}", "true false 0 1"},
 		{"${['b', 'a', 'b']?seq_index_of('b')} ${['b', 'a', 'b']?seq_last_index_of('b')} ${[]?seq_index_of('x')} ${[]?seq_contains('x')?c}", "0 2 -1 false"},
@@ -93,6 +94,9 @@ func TestManualLoops(t *testing.T) {
 		{"<#foreach x of list></#foreach>", "1:13: expected in, not of"},
 		// What a macro is called from does not reach into it.
 		{"<#macro m><#break></#macro><#list 1..3 as x>${x}<@m/></#list>", "1:11: <#break> is outside a matching directive"},
+		{"<#list 1..3 as x><#macro m><#break></#macro><@m/></#list>", "1:28: <#break> is outside a matching directive"},
+		{"<#switch 1><#case 1><#function f><#break></#function></#switch>", "1:34: <#break> is outside a matching directive"},
+		{"<#list 1..3 as x><#function f><#sep>,</#sep></#function></#list>", "1:31: <#sep> is not expected here"},
 		{"<#macro m><#items as y>${y}</#items></#macro><#list [1, 2]><@m/></#list>", "1:11: <#items> must be in a <#list> without a variable"},
 		{"<#macro m><#sep>,</#sep></#macro><#list [1, 2] as x><@m/></#list>", "1:11: <#sep> is not expected here"},
 		{"<#macro m>${x?index}</#macro><#list [1, 2] as x><@m/></#list>", "1:15: x is not a loop variable"},

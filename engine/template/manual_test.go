@@ -105,17 +105,19 @@ func TestManualNumbers(t *testing.T) {
 // TestManualDates plays dates: formats by name and by pattern, reading, comparing and settings. Everything is in UTC.
 func TestManualDates(t *testing.T) {
 	plays(t, []row{
-		{"${.now?string('yyyy-MM-dd HH:mm:ss')} ${.now?string('dd.MM.yy')} ${.now?string('EEE, d MMM yyyy')} ${.now?string('EEEE, MMMM dd')}", "2024-05-02 15:04:09 02.05.24 Thu, 2 May 2024 Thursday, May 02"},
+		{"${.now?string('yyyy-MM-dd HH:mm:ss')} ${.now?string('dd.MM.yy')} ${.now?string('EEE, d MMM yyyy')}", "2024-05-02 15:04:09 02.05.24 Thu, 2 May 2024"},
+		{"${.now?string('EEEE, MMMM dd')} ${.now?string.medium_short}", "Thursday, May 02 May 2, 2024, 3:04 PM"},
 		{"${.now?string('h:mm a')} ${.now?string('hh')} ${.now?string('H')} ${.now?string(\"HH'h'mm\")} ${.now?string(\"yyyy'T'\")} ${.now?string('M/d')}", "3:04 PM 03 15 15h04 2024T 5/2"},
 		{"${.now?string.short} | ${.now?string.medium} | ${.now?string.long}", "5/2/24, 3:04 PM | May 2, 2024, 3:04:09 PM | May 2, 2024, 3:04:09 PM UTC"},
 		{"${.now?date?string.short} ${.now?date?string.medium} ${.now?date?string.full} ${.now?time?string.medium}", "5/2/24 May 2, 2024 Thursday, May 2, 2024 3:04:09 PM"},
-		{"${.now?string.iso} ${.now?string.xs} ${.now?date?string.iso} ${.now?time?string.iso} ${.now?string.medium_short}", "2024-05-02T15:04:09Z 2024-05-02T15:04:09Z 2024-05-02 15:04:09Z May 2, 2024, 3:04 PM"},
+		{"${.now?string.iso} ${.now?string.xs} ${.now?date?string.iso} ${.now?time?string.iso}", "2024-05-02T15:04:09Z 2024-05-02T15:04:09Z 2024-05-02 15:04:09Z"},
 		{"${'2024-02-29'?date} ${'2024-02-29T23:59:59Z'?datetime?string.iso} ${'10/25/1995'?date('MM/dd/yyyy')?string.iso}", "Feb 29, 2024 2024-02-29T23:59:59Z 1995-10-25"},
 		{"${'15:05:30'?time('HH:mm:ss')?string('h:mm')} ${'10/25/1995 03:05 PM'?datetime('MM/dd/yyyy hh:mm a')?string.iso}", "3:05 1995-10-25T15:05:00Z"},
 		{"${('2024-01-02'?date > '2024-01-01'?date)?c} ${('2024-01-02'?date == '2024-01-02'?date)?c} ${('10:00:00'?time < '09:00:00'?time)?c}", "true true false"},
 		{"${'1970-01-01'?date?long} ${0?number_to_datetime?string.iso} ${(-1)?number_to_datetime?string('yyyy')} ${1305575275540?number_to_date?string.iso}", "0 1970-01-01T00:00:00Z 1969 2011-05-16"},
 		{"<#setting date_format='yyyy'><#setting time_format='HH'>${.now?date} ${.now?time} ${.now}", "2024 15 May 2, 2024, 3:04:09 PM"},
-		{"<#setting datetime_format='iso'>${.now} <#setting datetime_format='short_long'>${.now} <#setting datetime_format=''>${.now}", "2024-05-02T15:04:09Z 5/2/24, 3:04:09 PM UTC May 2, 2024, 3:04:09 PM"},
+		{"<#setting datetime_format='iso'>${.now} <#setting datetime_format='short_long'>${.now}", "2024-05-02T15:04:09Z 5/2/24, 3:04:09 PM UTC"},
+		{"<#setting datetime_format='iso'><#setting datetime_format=''>${.now}", "May 2, 2024, 3:04:09 PM"},
 		{"${CurrentDate?date?is_date_only?c} ${CurrentDate?is_datetime?c} ${CurrentDate?iso_utc} ${Document['dc:created']?date}", "true true 2024-05-02T15:04:09Z May 2, 2024"},
 		{"${'20240502'?date('yyyyMMdd')?string.iso} ${'2/5/24'?date('d/M/yy')?string.iso} ${'5 May 2024'?date('d MMM yyyy')?string.iso}", "2024-05-02 2024-05-02 2024-05-05"},
 		{"${'2024_05_02'?date('yyyy_MM_dd')?string.iso} ${'2024-05-02 15:04:09.123'?datetime('yyyy-MM-dd HH:mm:ss.SSS')?long?c}", "2024-05-02 1714662249123"},
