@@ -174,3 +174,48 @@ func TestShareLimit(t *testing.T) {
 		{"", "Deck.CreateShareLink", "", `{"deck_id": 1}`, `…"id":102,…`},
 	})
 }
+
+// TestShareViewsKept: the latest thousand views stay, and all are counted.
+func TestShareViewsKept(t *testing.T) {
+	s := linked(t, `{}`)
+	for i := range 1003 {
+		if got := s.Call("bob", "Deck.OpenShare", "", fmt.Sprintf(`{"token": "$T", "count": true, "agent": "a%d"}`, i+1)); got[0] == '!' {
+			t.Fatal(got)
+		}
+	}
+	s.Play([]opstest.Row{
+		{"alice", "Deck.ListShareViews", "", `{"deck_id": 1, "id": 1, "per_page": 1}`, `…"user_agent":"a1003",…"total":1000}}}`},
+		{"", "Deck.ListShareViews", "", `{"deck_id": 1, "id": 1, "per_page": 1, "page": 1000}`, `…"user_agent":"a4",…"total":1000}}}`},
+		{"", "Deck.ListShareViews", "", `{"deck_id": 1, "id": 1, "per_page": 1, "page": 1001}`, `…"data":[],…"total":1000}}}`},
+		{"", "Deck.ListShareLinks", "", `{"deck_id": 1}`, `…"first_viewed_at":"2025-01-01T00:00:0…"view_count":1003}]…`},
+		{"", "Deck.RevokeShareLink", "", `{"deck_id": 1, "id": 1}`, `…"revoked":true…`},
+	})
+}
+
+// TestNoticesKept: an owner's latest thousand notices stay, and those of others are not touched.
+func TestNoticesKept(t *testing.T) {
+	s := linked(t, `{"notify_on_view": true}`)
+	plan(s, "carol", "pro")
+	s.Call("carol", "Deck.Create", "", `{"title": "Hers"}`)
+	view := func(user string, deck int) {
+		t.Helper()
+		made := s.Call(user, "Deck.CreateShareLink", "", fmt.Sprintf(`{"deck_id": %d, "notify_on_view": true}`, deck))
+		_, token, _ := strings.Cut(made, `"url":"/share/`)
+		token, _, _ = strings.Cut(token, `"`)
+		_, id, _ := strings.Cut(made, `"id":`)
+		id, _, _ = strings.Cut(id, ",")
+		if got := s.Call("bob", "Deck.OpenShare", "", fmt.Sprintf(`{"token": %q, "count": true}`, token)); got[0] == '!' {
+			t.Fatal(got)
+		}
+		s.Call(user, "Deck.RevokeShareLink", "", fmt.Sprintf(`{"deck_id": %d, "id": %s}`, deck, id))
+	}
+	view("carol", 2)
+	for range 1002 {
+		view("alice", 1)
+	}
+	s.Play([]opstest.Row{
+		{"alice", "Deck.ListNotices", "", `{"per_page": 1}`, `…"data":[{…"id":1003,…"total":1000}}}`},
+		{"", "Deck.ListNotices", "", `{"per_page": 1, "page": 1000}`, `…"data":[{…"id":4,…"total":1000}}}`},
+		{"carol", "Deck.ListNotices", "", `{}`, `…"id":1,…"title":"Hers"…"total":1}}}`},
+	})
+}

@@ -190,3 +190,30 @@ func TestTeamTrash(t *testing.T) {
 		{"alice", "Deck.ListTeam", "", `{}`, `…"data":[],…"total":0}}}`},
 	})
 }
+
+// TestTeamGroupOnly: who is merely listed in the group of a team is no member: neither shown nor billed, and free to join another.
+func TestTeamGroupOnly(t *testing.T) {
+	s := teamed(t)
+	s.Do("Administrator", func(c *engine.Ctx) error {
+		u, err := people.Lookup(c.Tx, "erin")
+		if err != nil {
+			return err
+		}
+		u.AccountType, u.BillingPeriod, u.Groups = "pro", "monthly", append(u.Groups, "team-1")
+		return people.SaveUser(c.Tx, u, "")
+	})
+	s.Play([]opstest.Row{
+		{"bob", "Deck.Create", "", `{"title": "T", "visibility": "team"}`, `…"visibility":"team"…`},
+		{"admin", "Team.Get", "", `{"id": 1}`, `…"members":[{…"alice"},{…"bob"},{…"carol"}],"name"…`},
+		{"", "Team.Update", "", `{"id": 1, "billing_period": "yearly"}`, `…"billing_period":"yearly"…`},
+		{"carol", "Deck.Account", "", "", `…"account":{"billing_period":"yearly","type":"team"}…`},
+		{"erin", "Deck.Account", "", "", `…"account":{"billing_period":"monthly","type":"pro"}…"team":null…`},
+		{"", "Team.Get", "", `{"id": 1}`, "! notfound: team 1: does not exist"},
+		{"", "Deck.ListTeam", "", `{}`, "! denied team_role_required: …"},
+		{"admin", "Team.RemoveMember", "", `{"id": 1, "username": "erin"}`, "! notfound: user erin: is not in team 1"},
+		{"", "Team.Create", "", `{"name": "Two", "owner": "erin", "billing_period": "none"}`, `…"id":2,"members":[{…"role":"owner","username":"erin"}]…`},
+		{"", "Team.Delete", "", `{"id": 1}`, `…"deleted":true…`},
+		{"erin", "Deck.Account", "", "", `…"account":{"billing_period":"none","type":"team"}…"team":{"id":2,…"role":"owner"…`},
+		{"carol", "Deck.Account", "", "", `…"type":"free"}…`},
+	})
+}

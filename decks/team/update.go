@@ -88,7 +88,8 @@ func (t *Team) bill(tx *storage.Tx) error {
 	}
 	for _, name := range g.Users {
 		u, err := people.Lookup(tx, name)
-		if fault.Is(err, fault.NotFound) {
+		// Who is merely listed in the group pays for an account of their own, or is in another team.
+		if fault.Is(err, fault.NotFound) || err == nil && u.TeamID != t.ID {
 			continue
 		}
 		if err != nil {
