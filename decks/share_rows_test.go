@@ -75,7 +75,7 @@ func TestShareInstant(t *testing.T) {
 		{"bob", "Deck.OpenShare", "", `{"token": "$T"}`, `…{"locked":"password_required"}}`},
 		{"", "Deck.OpenShare", "", `{"token": "$T", "password": "p"}`, `…"link":{"expires_at":"2025-01-01T00:00:10.000Z",…`},
 		{"", "keep", "", "value.pass", "P"},
-		{"", "Deck.OpenShare", "", `{"token": "$T", "pass": "$P", "probe": true}`, `…`},
+		{"", "Deck.OpenShare", "", `{"token": "$T", "pass": "$P", "probe": true}`, `{…`},
 	})
 	for s.Clock.Now().Second() < 8 {
 		s.Clock.Tick()
@@ -87,7 +87,7 @@ func TestShareInstant(t *testing.T) {
 		{"", "Deck.OpenShare", "", `{"token": "$T", "password": "wrong"}`, "! notfound link_expired: …"},
 		{"alice", "Deck.OpenShare", "", `{"token": "$T", "password": "p"}`, "! notfound link_expired: …"},
 		{"", "Deck.ListShareLinks", "", `{"deck_id": 1}`, `…"expired":true…`},
-		{"", "Deck.Trash", "", `{"id": 1}`, `…`},
+		{"", "Deck.Trash", "", `{"id": 1}`, `{…`},
 		// What is gone says nothing of when it would have ended.
 		{"bob", "Deck.OpenShare", "", `{"token": "$T", "password": "p"}`, "! notfound: share link: does not exist"},
 	})
@@ -108,7 +108,7 @@ func TestShareViews(t *testing.T) {
 		views(0),
 		{"bob", "Deck.OpenShare", "", `{"token": "$T", "password": "p"}`, `…"pass":"…`},
 		{"", "keep", "", "value.pass", "P"},
-		{"", "Deck.OpenShare", "", `{"token": "$T", "count": true, "probe": true, "pass": "$P"}`, `…`},
+		{"", "Deck.OpenShare", "", `{"token": "$T", "count": true, "probe": true, "pass": "$P"}`, `{…`},
 		{"", "Deck.OpenShare", "", `{"token": "$T", "count": true, "agent": "Mozilla/5.0 (compatible; GoogleBOT/2.1)", "pass": "$P"}`, `…"pass":"…`},
 		{"", "Deck.OpenShare", "", `{"token": "$T", "count": true, "agent": "curl/8.5", "pass": "$P"}`, `…"pass":"…`},
 		{"alice", "Deck.OpenShare", "", `{"token": "$T", "count": true, "pass": "$P"}`, `…"pass":"…`},

@@ -176,15 +176,15 @@ func TestTeamTrash(t *testing.T) {
 	teamed(t).Play([]opstest.Row{
 		{"bob", "Deck.Create", "", `{"title": "T", "visibility": "team"}`, `…"visibility":"team"…`},
 		{"alice", "Deck.ListTeam", "", `{}`, `…"total":1}}}`},
-		{"bob", "Deck.Trash", "", `{"id": 1}`, `…`},
+		{"bob", "Deck.Trash", "", `{"id": 1}`, `{…`},
 		{"alice", "Deck.ListTeam", "", `{}`, `…"data":[],…"total":0}}}`},
 		{"", "Deck.GetTeam", "", `{"id": 1}`, `! notfound: deck 1: does not exist`},
 		{"carol", "Deck.View", "", `{"username": "bob", "slug": "t"}`, `! notfound: …`},
-		{"bob", "Deck.Recover", "", `{"id": 1}`, `…`},
+		{"bob", "Deck.Recover", "", `{"id": 1}`, `{…`},
 		{"alice", "Deck.ListTeam", "", `{}`, `…"total":1}}}`},
-		{"bob", "Deck.Trash", "", `{"id": 1}`, `…`},
-		{"alice", "Team.RemoveMember", "", `{"id": 1, "username": "bob"}`, `…`},
-		{"bob", "Deck.Recover", "", `{"id": 1}`, `…`},
+		{"bob", "Deck.Trash", "", `{"id": 1}`, `{…`},
+		{"alice", "Team.RemoveMember", "", `{"id": 1, "username": "bob"}`, `{…`},
+		{"bob", "Deck.Recover", "", `{"id": 1}`, `{…`},
 		{"", "Deck.Get", "", `{"id": 1}`, `…"visibility":"self"…`},
 		{"carol", "Deck.View", "", `{"username": "bob", "slug": "t"}`, `! notfound: …`},
 		{"alice", "Deck.ListTeam", "", `{}`, `…"data":[],…"total":0}}}`},
@@ -215,5 +215,57 @@ func TestTeamGroupOnly(t *testing.T) {
 		{"", "Team.Delete", "", `{"id": 1}`, `…"deleted":true…`},
 		{"erin", "Deck.Account", "", "", `…"account":{"billing_period":"none","type":"team"}…"team":{"id":2,…"role":"owner"…`},
 		{"carol", "Deck.Account", "", "", `…"type":"free"}…`},
+	})
+}
+
+// TestTeamLimit: a team has five hundred members, and their roles still change.
+func TestTeamLimit(t *testing.T) {
+	s := teamed(t)
+	s.Do("Administrator", func(c *engine.Ctx) error {
+		for i := range 497 {
+			u := &people.User{Username: fmt.Sprintf("m%d", i), TeamID: 1, TeamRole: "member", AccountType: "team", Groups: []string{"team-1"}}
+			if err := people.SaveUser(c.Tx, u, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.Play([]opstest.Row{
+		{"admin", "Team.SetMember", "", `{"id": 1, "username": "dave"}`, "! limit: team 1: has 500 members, limit 500"},
+		{"", "Team.SetMember", "", `{"id": 1, "username": "m7", "role": "admin"}`, `…"role":"admin","username":"m7"…`},
+		{"m7", "Team.RemoveMember", "", `{"id": 1, "username": "m8"}`, `…"members":[…`},
+		{"admin", "Team.SetMember", "", `{"id": 1, "username": "dave"}`, `…"role":"member","username":"dave"…`},
+		{"", "Team.SetMember", "", `{"id": 1, "username": "erin", "role": "owner"}`, "! limit: team 1: has 500 members, limit 500"},
+		{"alice", "Team.Get", "", `{"id": 1}`, `…"role":"owner","username":"alice"…`},
+	})
+}
+
+// TestTeamPages reads a team's list page by page, to its end and beyond.
+func TestTeamPages(t *testing.T) {
+	s := teamed(t)
+	for i := range 5 {
+		s.Call([]string{"bob", "carol"}[i%2], "Deck.Create", "", fmt.Sprintf(`{"title": "d%d", "visibility": %q}`, i+1, []string{"team", "all", "self"}[i%3]))
+	}
+	s.Play([]opstest.Row{
+		{"alice", "Deck.ListTeam", "", `{"revision": "A"}`, `…"id":5,…"id":4,…"id":2,…"id":1,…"total":4}}}`},
+		{"", "Deck.ListTeam", "", `{"per_page": 3}`, `…"id":5,…"id":4,…"id":2,…"page":1,"per_page":3,"total":4}}}`},
+		{"", "Deck.ListTeam", "", `{"per_page": 3, "page": 2}`, `…"data":[{…"id":1,…}],"meta":{"page":2,"per_page":3,"total":4}}}`},
+		{"", "Deck.ListTeam", "", `{"per_page": 3, "page": 3}`, `…"data":[],"meta":{"page":3,"per_page":3,"total":4}}}`},
+		{"", "Deck.ListTeam", "", `{"page": 9223372036854775807}`, `…"data":[],…"total":4}}}`},
+		{"", "Deck.ListTeam", "", `{"page": 0}`, "! invalid out_of_range page: …"},
+		{"", "Deck.ListTeam", "", `{"per_page": 101}`, "! invalid out_of_range per_page: …"},
+		{"", "Deck.ListTeam", "", `{"revision": "C"}`, "! invalid…"},
+		{"bob", "Deck.Update", "", `{"id": 3, "visibility": "team"}`, `…"visibility":"team"…`},
+		{"", "Deck.Update", "", `{"id": 5, "visibility": "self"}`, `…"visibility":"self"…`},
+		{"alice", "Deck.ListTeam", "", `{}`, `…"id":4,…"id":3,…"id":2,…"id":1,…"total":4}}}`},
+		{"", "Deck.GetTeam", "", `{"id": 5}`, "! notfound: deck 5: does not exist"},
+		{"", "Team.SetMember", "", `{"id": 1, "username": "carol", "role": "member"}`, `{…`},
+		{"", "Team.RemoveMember", "", `{"id": 1, "username": "carol"}`, `{…`},
+		{"", "Deck.ListTeam", "", `{}`, `…"id":3,…"id":1,…"total":2}}}`},
+		{"admin", "Team.SetMember", "", `{"id": 1, "username": "carol"}`, `{…`},
+		// The deck that was for everybody is listed again; the others became private.
+		{"carol", "Deck.Update", "", `{"id": 4, "title": "d4 again"}`, `{…`},
+		{"alice", "Deck.ListTeam", "", `{}`, `…"id":3,…"id":2,…"id":1,…"total":3}}}`},
+		{"", "Deck.GetTeam", "", `{"id": 2}`, `…"title":"d2"…`},
 	})
 }
