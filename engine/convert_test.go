@@ -68,7 +68,7 @@ var scalars = []conversion{
 	{7.5, kInt, refused{}},
 	{math.NaN(), kInt, refused{}},
 	{math.Inf(1), kInt, refused{}},
-	{-0.0, kInt, 0},
+	{math.Copysign(0, -1), kInt, 0},
 	{"9223372036854775807", kLong, int64(math.MaxInt64)},
 	{"9223372036854775808", kLong, refused{}},
 	{"-9223372036854775808", kLong, int64(math.MinInt64)},

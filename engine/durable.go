@@ -159,15 +159,15 @@ func (s *storing) object(m map[string]any, depth int) (any, error) {
 }
 
 // input is value for what a call was made on, as far as it names documents; nil if it does not.
-func (s *storing) input(in any) (any, error) {
+func (s *storing) input(in any) any {
 	switch in := in.(type) {
 	case *storage.Doc, storage.Docs, *storage.Page, storage.Ref, storage.Refs, string, []string, []any:
 		v, err := s.value(in, 0)
 		if err == nil && !s.bound {
-			return v, nil
+			return v
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // restored finds a value again: documents as they are now. Those that are gone, or that may not be read any longer, are left

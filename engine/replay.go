@@ -34,7 +34,7 @@ func (r *Result) Durable(dry bool) Durable {
 	var s, in storing
 	v, err := s.value(r.Value, 0)
 	d := Durable{}
-	if on, err := in.input(r.Input); err == nil && on != nil {
+	if on := in.input(r.Input); on != nil {
 		d.On, _ = json.Marshal(on)
 	}
 	if r.Replayed || len(s.docs) == 0 {

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -135,7 +136,7 @@ func addressOf(ref string) string {
 // factsOf are properties and other members of a document.
 func factsOf(t *testing.T, a *resttest.Answer, names []string) string {
 	t.Helper()
-	if a.StatusCode != 200 {
+	if a.StatusCode != http.StatusOK {
 		return fmt.Sprintf("! %d", a.StatusCode)
 	}
 	doc := a.JSON(t)

@@ -53,7 +53,7 @@ func (n *network) join(s *store) *node { return &node{store: s, net: n} }
 
 // snapshot is that of the disk, or an older one if a mutation has reads lag behind.
 func (n *network) snapshot(ctx context.Context, d *disk, write bool) (kv.Snapshot, error) {
-	now, err := d.Store.Begin(ctx, write)
+	now, err := d.Begin(ctx, write)
 	if err != nil || write || !d.wrong.stale {
 		return now, err
 	}

@@ -26,19 +26,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run plays a seed and returns what is wrong, and the trace.
-func run(t *testing.T, seed uint64, keep bool, wrong mutation) (problems []string, trace string, history []string) {
-	t.Helper()
-	return runOn(t, seed, keep, wrong, setting{nodes: 1})
-}
-
 // setting is where a run takes place.
 type setting struct {
 	nodes   int      // servers
 	machine *machine // that the store of one server is on; nil: it is in memory
 }
 
-// runOn is run in a setting.
+// runOn plays a seed in a setting and returns what is wrong, and the trace.
 func runOn(t *testing.T, seed uint64, keep bool, wrong mutation, in setting) (problems []string, trace string, history []string) {
 	t.Helper()
 	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {

@@ -113,7 +113,8 @@ func TestOffice(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if !strings.Contains(text, "Budget") || number[b] && !strings.Contains(text, "17") && !(strings.HasSuffix(name, "text") && strings.HasSuffix(b.Name, ".xlsx")) {
+			wordsOnly := strings.HasSuffix(name, "text") && strings.HasSuffix(b.Name, ".xlsx")
+			if !strings.Contains(text, "Budget") || number[b] && !wordsOnly && !strings.Contains(text, "17") {
 				t.Errorf("%s of %s: %.300q", name, b.Type, text)
 			}
 		}

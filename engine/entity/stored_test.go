@@ -40,10 +40,10 @@ func TestStoredBytesAreThoseOfValues(t *testing.T) {
 				t.Fatalf("%s %v: %v", typ, props, err)
 			}
 			if r.IntN(3) == 0 {
-				if err := made.AddFacet("NXTag"); err == nil {
-					made, err = c.Tx.Save(made, storage.SaveOptions{})
+				if err := made.AddFacet("NXTag"); err != nil {
+					return err
 				}
-				if err != nil {
+				if made, err = c.Tx.Save(made, storage.SaveOptions{}); err != nil {
 					return err
 				}
 			}

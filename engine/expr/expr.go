@@ -430,6 +430,9 @@ func Text(v any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
+		if v == 0 {
+			return "0" // zero has a sign that nobody wants to read
+		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case time.Time:
 		return v.UTC().Format("2006-01-02T15:04:05.000Z")

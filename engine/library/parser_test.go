@@ -40,7 +40,9 @@ func TestRoot(t *testing.T) {
 	} {
 		p := &Parser{File: "f"}
 		root := p.Root([]byte(c.src), "thing")
-		if got := problems(p); got != c.want && !(c.name == "two" && strings.HasSuffix(got, c.want[3:])) || root == nil && c.want == "" {
+		// Where a second document is found is left to the library.
+		got := problems(p)
+		if same := got == c.want || c.name == "two" && strings.HasSuffix(got, c.want[3:]); !same || root == nil && c.want == "" {
 			t.Errorf("%s: %v, %s", c.name, root, got)
 		}
 	}

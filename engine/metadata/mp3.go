@@ -76,7 +76,7 @@ func readMP3(s *section) (*Media, error) {
 	}
 	m.Duration = float64(size) * 8 / float64(f.bitRate)
 	// A file of a changing rate says in its first frame how many there are.
-	if n := framesSaid(area[start:], f); n > 0 {
+	if n := framesSaid(area[start:]); n > 0 {
 		m.Duration = float64(n*f.samples) / float64(f.sampleRate)
 		st.BitRate = float64(size) * 8 / m.Duration
 	}
@@ -100,7 +100,7 @@ func firstFrame(area []byte) (*mp3Frame, int) {
 }
 
 // framesSaid is the number of frames that the first one says, 0 if it does not.
-func framesSaid(area []byte, f *mp3Frame) int64 {
+func framesSaid(area []byte) int64 {
 	head := area[:min(len(area), 200)]
 	for _, mark := range []string{"Xing", "Info"} {
 		if i := bytes.Index(head, []byte(mark)); i >= 0 && len(area) >= i+12 && area[i+7]&1 != 0 {

@@ -275,7 +275,7 @@ func (o *office) ask(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	if err := expect(c, saysReady); err != nil {

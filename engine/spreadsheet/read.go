@@ -124,7 +124,7 @@ func (b book) cell(x, y int, text string) (any, error) {
 	case excelize.CellTypeUnset, excelize.CellTypeNumber:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || n-n != 0 {
-			return text, nil
+			return text, nil //nolint:nilerr // what is no number is a text
 		}
 		return b.number(name, n)
 	}

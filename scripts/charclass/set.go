@@ -52,7 +52,7 @@ func (s set) sorted() set {
 	return out
 }
 
-func union(sets ...set) set { return set(slices.Concat(sets...)).sorted() }
+func union(sets ...set) set { return slices.Concat(sets...).sorted() }
 
 func (s set) complement() set {
 	out := make(set, 0, len(s)+1)

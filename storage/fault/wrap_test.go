@@ -160,7 +160,7 @@ func TestNearestBounds(t *testing.T) {
 		{"ab", "xy", ""},
 		{"a", "b", ""},
 		{"a", "A", "A"},
-		{"teh", "the", "the"},
+		{"fiel", "file", "file"},
 		{"title", "tilte titel", "tilte"},
 		{"name", "mane game nome", "game"},
 		{"name", "named NAME", "NAME"},
@@ -171,7 +171,7 @@ func TestNearestBounds(t *testing.T) {
 			t.Errorf("%q of %q: %q, want %q", c.word, c.candidates, got, c.want)
 		}
 	}
-	if got := PerhapsIn("Fn.", "teh", slices.Values([]string{"the"})); got != ", perhaps Fn.the" {
+	if got := PerhapsIn("Fn.", "fiel", slices.Values([]string{"file"})); got != ", perhaps Fn.file" {
 		t.Errorf("got %q", got)
 	}
 	for name, want := range map[string]string{"Flie": "type Flie: does not exist, perhaps File", "Zebra": "type Zebra"} {

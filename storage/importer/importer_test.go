@@ -83,7 +83,7 @@ func TestProps(t *testing.T) {
 				return nil
 			}
 			if isNote {
-				if got, err := d.Get("note:note"); err != nil || got != c.note && !(c.note == "" && got == nil) {
+				if got, err := d.Get("note:note"); err != nil || got != c.note && (c.note != "" || got != nil) {
 					t.Errorf("%s: kept as %.40q, %v", c.name, got, err)
 				}
 			}

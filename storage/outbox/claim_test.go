@@ -104,7 +104,7 @@ func TestTry(t *testing.T) {
 		{"well", func(context.Context, Job) error { return nil }, ""},
 		{"failure", func(context.Context, Job) error { return errors.New("no luck") }, "no luck"},
 		{"panic", func(context.Context, Job) error { panic("at the disco") }, "job a: panic: at the disco"},
-		{"nil map", func(context.Context, Job) error { var m map[string]int; m["a"] = 1; return nil }, "panic: assignment to entry in nil map"},
+		{"nil map", func(context.Context, Job) error { return write(nil) }, "panic: assignment to entry in nil map"},
 		{"bounded", func(ctx context.Context, _ Job) error {
 			if at, ok := ctx.Deadline(); !ok || time.Until(at) > longest {
 				return errors.New("without an end")
@@ -202,4 +202,9 @@ func TestQueueModel(t *testing.T) {
 			}
 		}
 	}
+}
+
+func write(m map[string]int) error {
+	m["a"] = 1
+	return nil
 }

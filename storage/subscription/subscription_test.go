@@ -42,7 +42,7 @@ func open(t *testing.T, users ...string) *desk {
 
 func (w *desk) principal(name string) *storage.Principal {
 	w.t.Helper()
-	p, err := w.Repo.Principal(w.t.Context(), name)
+	p, err := w.Principal(w.t.Context(), name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
