@@ -27,10 +27,7 @@ func (p *parser) directive(at pos, name string) (node, error) {
 		x, err := p.maybe()
 		return &signal{at: at, kind: name, x: x}, err
 	case "break", "continue":
-		if p.loops == 0 && (name == "continue" || p.choices == 0) {
-			return nil, at.fail("<#%s> is outside a matching directive", name)
-		}
-		return &signal{at: at, kind: name}, p.over()
+		return p.leave(at, name)
 	case "stop":
 		x, err := p.maybe()
 		return &stop{at, x}, err
@@ -61,6 +58,14 @@ var directives = func() map[string]bool {
 	}
 	return all
 }()
+
+// leave reads <#break>, which ends a loop or a choice, or <#continue>.
+func (p *parser) leave(at pos, name string) (node, error) {
+	if p.loops == 0 && (name == "continue" || p.choices == 0) {
+		return nil, at.fail("<#%s> is outside a matching directive", name)
+	}
+	return &signal{at: at, kind: name}, p.over()
+}
 
 // maybe reads the expression of a tag that may have none.
 func (p *parser) maybe() (expression, error) {
