@@ -54,3 +54,30 @@ func TestProviders(t *testing.T) {
 		{"", "OAuth2.Read", "", `{"kind": "provider", "id": "drive"}`, "! notfound: nuxeoOAuth2ServiceProvider drive"},
 	})
 }
+
+// What is wrong with a client or provider is said with its field, and nothing is kept of it.
+func TestClientsThatAreWrong(t *testing.T) {
+	s := opstest.Serve(t, oauth.Ops)
+	client := func(more string) string { return `{"kind": "client", "entity": {"id": "c", "name": "C"` + more + `}}` }
+	s.Play([]opstest.Row{
+		{"admin", "OAuth2.Create", "", client(`, "redirectURIs": 5`), "! invalid redirectURIs: redirectURIs: must be a list of strings"},
+		{"", "OAuth2.Create", "", client(`, "redirectURIs": [5]`), "! invalid redirectURIs: redirectURIs: must be a list of strings"},
+		{"", "OAuth2.Create", "", client(`, "entity-type": "user"`), `! invalid entity-type: entity-type: must be oauth2Client, not "user"`},
+		{"", "OAuth2.Read", "", `{"kind": "client", "id": "c"}`, "! notfound: oauth2Client c"},
+		{"", "OAuth2.Read", "", `{"kind": "client", "id": ""}`, "! notfound: oauth2Client …"},
+		{"", "OAuth2.Read", "", `{"kind": "Client", "id": "c"}`, `! invalid kind: parameter "kind": "Client" is not one of client, provider`},
+		{"", "OAuth2.Read", "", `{"id": "c"}`, `! invalid missing_parameter kind: parameter "kind" is missing`},
+		{"", "OAuth2.Create", "", client(`, "redirectURIs": ["https://c.example.org/"], "secret": "s"`), `{…"id":"c"…"secret":null}`},
+		{"", "OAuth2.Update", "", `{"kind": "client", "id": "c", "entity": {"redirectURIs": {}}}`, "! invalid redirectURIs: redirectURIs: must be a list of strings"},
+		{"", "OAuth2.Update", "", `{"kind": "client", "id": "c", "entity": {"name": "日本", "isEnabled": false}}`, `{…"isEnabled":false,"name":"日本","redirectURIs":["https://c.example.org/"],"secret":null}`},
+		{"", "OAuth2.Update", "", `{"kind": "client", "id": "c", "entity": {}}`, `{…"isEnabled":false,"name":"日本",…}`},
+		{"", "OAuth2.Read", "", `{"kind": "provider", "id": "c"}`, "! notfound: nuxeoOAuth2ServiceProvider c"}, // another kind
+		{"", "OAuth2.Delete", "", `{"kind": "provider", "id": "c"}`, "! notfound: nuxeoOAuth2ServiceProvider c"},
+		{"", "OAuth2.Create", "", `{"kind": "provider", "entity": {"serviceName": ""}}`, "! invalid …: nuxeoOAuth2ServiceProvider: id is missing"},
+		{"", "OAuth2.ListTokens", "", `{"from": "Client"}`, `! invalid from: parameter "from": "Client" is not one of , client, provider`},
+		{"", "OAuth2.ReadToken", "", `{"client": "c", "user": "bob"}`, "! notfound: token of client c for bob"}, // an administrator may ask
+		{"", "OAuth2.RevokeToken", "", `{"client": ""}`, "! notfound: token of client …"},
+		{"bob", "OAuth2.Delete", "", `{"kind": "client", "id": "c"}`, "! notfound: oauth2Client c"},
+		{"admin", "OAuth2.Read", "", `{"kind": "client", "id": "c"}`, `{…"id":"c"…}`},
+	})
+}

@@ -161,9 +161,6 @@ func text(v any) string {
 // is that limit.
 // 50 is the platform's size of a page of users or groups.
 func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
-	if index < 0 {
-		return storage.PageOptions{}, fault.Invalid.Errorf("currentPageIndex: must be at least 0").In("currentPageIndex")
-	}
 	largest := c.Tx.Repo().Limits().PageSize
 	switch {
 	case size == 0:
@@ -172,7 +169,8 @@ func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
 		size = largest
 	}
 	size = min(size, largest)
-	return storage.PageOptions{Limit: size, Offset: size * index}, nil
+	offset, err := engine.Offset(index, size)
+	return storage.PageOptions{Limit: size, Offset: offset}, err
 }
 
 // mayEdit refuses those who do not look after users.
