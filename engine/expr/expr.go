@@ -414,6 +414,14 @@ func unwrap(v any, depth int) any {
 	return v
 }
 
+// unsigned takes the sign off zero, which nobody wants to read.
+func unsigned(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return v
+}
+
 // Text writes a value as a template shows it; nil is no text.
 // The forms are those of the platform, since templates of stored chains depend on them: a list is
 // joined by commas, a document is its id, a number has no exponent.
@@ -430,10 +438,7 @@ func Text(v any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		if v == 0 {
-			return "0" // zero has a sign that nobody wants to read
-		}
-		return strconv.FormatFloat(v, 'f', -1, 64)
+		return strconv.FormatFloat(unsigned(v), 'f', -1, 64)
 	case time.Time:
 		return v.UTC().Format("2006-01-02T15:04:05.000Z")
 	case []any:

@@ -264,6 +264,16 @@ func readMoment(at pos, text, pattern, kind string) (moment, error) {
 // bareFraction are thousandths behind neither a point nor a comma.
 var bareFraction = regexp.MustCompile(`(^|[^.,])000`)
 
+// layoutOf is the part of a Go layout that letters stand for.
+func layoutOf(letters string) (string, bool) {
+	for _, l := range goLayouts {
+		if l.letters == letters {
+			return l.layout, true
+		}
+	}
+	return "", false
+}
+
 func goLayout(pattern string) (string, bool) {
 	var b strings.Builder
 	for pattern != "" {
@@ -282,12 +292,7 @@ func goLayout(pattern string) (string, bool) {
 		for n < len(pattern) && pattern[n] == pattern[0] {
 			n++
 		}
-		layout, known := "", false
-		for _, l := range goLayouts {
-			if l.letters == pattern[:n] {
-				layout, known = l.layout, true
-			}
-		}
+		layout, known := layoutOf(pattern[:n])
 		c := pattern[0]
 		switch {
 		case known:
