@@ -80,6 +80,9 @@ func Parse(language, name, source string, l Limits) (*Template, error) {
 func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps int) error) (string, error) {
 	// Cloned, since loops over expressions of chains put their variable among those that were given.
 	r := &run{goOn: goOn, limits: l, data: maps.Clone(variables), own: map[string]any{}, macros: t.macros}
+	if r.data == nil { // none were given
+		r.data = map[string]any{}
+	}
 	err := r.all(t.body)
 	// A break or return that no directive has caught.
 	if s := (*signal)(nil); errors.As(err, &s) {

@@ -162,7 +162,7 @@ func (r *run) truth(x expression) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, x.position().fail("must be true or false, not %s", what(v))
+		return false, x.position().fail("must be true or false, not %s", what(normal(v)))
 	}
 	return b, nil
 }
