@@ -26,15 +26,15 @@ func TestAttachedAndRemovedFiles(t *testing.T) {
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "files:files"}`, "D"},
 		{"", "see", "/ws/a", "files:files/0/file files:files/1/file", "c.txt text/plain | d.txt text/plain"},
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "nope:nope"}`, "! …nope…"},
-		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "dc:title"}`, "! invalid…"},
-		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/nope"}`, "! notfound…"},
+		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "dc:title"}`, "! invalid dc:title: property dc:title: must be a file, not string"},
+		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/nope"}`, "! notfound: /ws/nope"},
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{}`, `! invalid missing_parameter document: parameter "document" is missing`},
-		{"", "Blob.AttachOnDocument", "", `{"document": "/ws/a"}`, "! invalid…"},
-		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/private"}`, "! notfound…"},
-		{"bob", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a"}`, "! denied…"},
-		{"", "Blob.RemoveFromDocument", "/ws/a", `{}`, "! denied…"},
+		{"", "Blob.AttachOnDocument", "", `{"document": "/ws/a"}`, "! invalid input: input: is missing, must be of type bloblist or blob"},
+		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/private"}`, "! notfound: /private"},
+		{"bob", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a"}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
+		{"", "Blob.RemoveFromDocument", "/ws/a", `{}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
 		{"", "see", "/ws/a", "file:content", "b.txt text/plain"}, // as it was
-		{"alice", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files/5"}`, "! …"},
+		{"alice", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files/5"}`, `! invalid files:files/5: xpath "files:files/5": position 5 is outside a list of 2`},
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files/0"}`, "/ws/a"},
 		{"", "see", "/ws/a", "files:files/0/file", "d.txt text/plain"},
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files"}`, "/ws/a"},
@@ -42,7 +42,7 @@ func TestAttachedAndRemovedFiles(t *testing.T) {
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{}`, "/ws/a"},
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{}`, "/ws/a"}, // there is none: nothing happens
 		{"", "see", "/ws/a", "file:content", "null"},
-		{"", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": ""}`, "! …"},
+		{"", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": ""}`, `! invalid: xpath "": empty`},
 	})
 }
 
@@ -64,12 +64,12 @@ func TestPackedFolders(t *testing.T) {
 		{"", "Document.GetContainerRendition", "/private", pack(``), "! notfound: /private"},
 		{"", "Blob.CreateZip", "@a.txt=Hello", `{}`, "PK…a.txt…"},
 		{"", "Blob.CreateZip", "@日.txt=", `{"filename": "z.zip"}`, "PK…日.txt…"},
-		{"", "Blob.CreateZip", "", `{}`, "! invalid…"},
-		{"", "Blob.ConcatenatePDFs", "@a.txt=Hello", `{"filename": "x.pdf"}`, "! invalid…"},
+		{"", "Blob.CreateZip", "", `{}`, "! invalid input: input: is missing, must be of type bloblist or blob"},
+		{"", "Blob.ConcatenatePDFs", "@a.txt=Hello", `{"filename": "x.pdf"}`, "! invalid input: input: must be PDF files"},
 		{"", "Blob.ConcatenatePDFs", "@a.pdf=Hello", `{"filename": "x.pdf", "blob_to_append": "nothing"}`, "! invalid blob_to_append: variable nothing: does not hold a file"},
 		{"", "Blob.ConcatenatePDFs", "@a.pdf=Hello", `{}`, `! invalid missing_parameter filename: parameter "filename" is missing`},
-		{"", "Blob.CreateFromURL", "", `{"file": "http://example.org/"}`, "! …"}, // for administrators
-		{"", "Blob.ExportToFS", "@a.txt=Hello", `{"directory": "x"}`, "! …"},
+		{"", "Blob.CreateFromURL", "", `{"file": "http://example.org/"}`, "! notfound unknown_operation: operation Blob.CreateFromURL"}, // for administrators
+		{"", "Blob.ExportToFS", "@a.txt=Hello", `{"directory": "x"}`, "! notfound unknown_operation: operation Blob.ExportToFS"},
 	})
 	one := s.Call("bob", "Document.GetContainerRendition", "/ws/f", pack(`"limit": 1`))
 	if !strings.Contains(one, "alpha.txt") || strings.Contains(one, "beta.txt") {
@@ -87,14 +87,14 @@ func TestImportedFiles(t *testing.T) {
 		{"", "FileManager.Import", "@a.bin=Hello", `{}`, into},
 		{"", "FileManager.Import", "@a.bin=Hello", `{} {"currentDocument": ""}`, into},
 		{"", "FileManager.Import", "@a.bin=Hello", `{} {"currentDocument": 5}`, into},
-		{"", "FileManager.Import", "@a.bin=Hello", `{} {"currentDocument": "/nope"}`, "! notfound…"},
-		{"", "FileManager.Import", "@a.bin=Hello", `{} {"currentDocument": "/private"}`, "! notfound…"},
-		{"bob", "FileManager.Import", "@b.bin=Hello", here, "! denied…"},
+		{"", "FileManager.Import", "@a.bin=Hello", `{} {"currentDocument": "/nope"}`, "! notfound: /nope"},
+		{"", "FileManager.Import", "@a.bin=Hello", `{} {"currentDocument": "/private"}`, "! notfound: /private"},
+		{"bob", "FileManager.Import", "@b.bin=Hello", here, "! denied: Privilege 'AddChildren' is not granted to 'bob'"},
 		{"", "see", "/ws", "children", "a.bin"},
 		{"alice", "FileManager.CreateFolder", "/ws", `{"title": "Ünï"}`, "/ws/…"},
 		{"", "FileManager.CreateFolder", "/ws", `{"title": ""}`, "/ws/Untitled"},
 		{"", "FileManager.CreateFolder", "/ws", `{}`, `! invalid missing_parameter title: parameter "title" is missing`},
-		{"bob", "FileManager.CreateFolder", "/ws", `{"title": "Mine"}`, "! denied…"},
+		{"bob", "FileManager.CreateFolder", "/ws", `{"title": "Mine"}`, "! denied: Privilege 'AddChildren' is not granted to 'bob'"},
 		{"", "FileManager.CreateFolder", "/private", `{"title": "Mine"}`, "! notfound: /private"},
 	})
 }

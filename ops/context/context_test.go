@@ -40,10 +40,10 @@ func TestVariables(t *testing.T) {
 		{"", "Context.FetchDocument", "$a", `{}`, "/ws/a"},
 		{"", "Context.FetchDocument", "/private/n", `{}`, "! notfound: /private/n"},
 		{"", "Context.FetchDocument", "/ws/nope", `{}`, "! notfound: /ws/nope"},
-		{"", "Context.FetchDocument", "", `{}`, "! invalid …"},
+		{"", "Context.FetchDocument", "", `{}`, "! invalid input: input: is missing, must be of type document or documents"},
 		{"", "Context.FetchFile", "@a.txt=Hello", `{}`, "Hello"},
 		{"", "Context.FetchFile", "@empty.txt=", `{}`, ""},
-		{"", "Context.FetchFile", "", `{}`, "! invalid …"},
+		{"", "Context.FetchFile", "", `{}`, "! invalid input: input: is missing, must be of type blob or bloblist"},
 	})
 }
 
@@ -72,12 +72,12 @@ func TestRestoredInput(t *testing.T) {
 		{"", "Context.RestoreDocumentInput", "", `{"name": "x"} {"x": "/ws/a"}`, noDocument}, // a text is none
 		{"", "Context.RestoreBlobInput", "", `{}`, `! invalid missing_parameter name: parameter "name" is missing`},
 		{"", "Context.RestoreDocumentInput", "", `{"name": ""}`, "! invalid name: variable : does not hold a document"},
-		{"", "Context.RestoreDocumentInputFromScript", "", `{"script": "x"} ` + doc, "! …"},
+		{"", "Context.RestoreDocumentInputFromScript", "", `{"script": "x"} ` + doc, "! notfound unknown_operation: operation Context.RestoreDocumentInputFromScript"},
 		{"admin", "Context.RestoreDocumentInputFromScript", "", `{"script": "x"} ` + doc, "/ws/a"},
 		{"", "Context.RestoreDocumentsInputFromScript", "", `{"script": "x"} ` + doc, "/ws/a"},
 		{"", "Context.RestoreBlobInputFromScript", "", `{"script": "x"} ` + file, "Hello"},
 		{"", "Context.RestoreBlobsInputFromScript", "", `{"script": "x"} ` + file, "Hello"},
-		{"", "Context.RestoreBlobInputFromScript", "", `{"script": "1 +"}`, "! invalid …"},
+		{"", "Context.RestoreBlobInputFromScript", "", `{"script": "1 +"}`, "! invalid expression: expression: unexpected token EOF (1:3)"},
 		{"", "Context.RestoreBlobInputFromScript", "", `{"script": "42"}`, "! invalid: must be of type blob, not long"},
 		{"", "Context.RestoreDocumentInputFromScript", "", `{"script": "'/ws/nope'"}`, "! notfound: /ws/nope"},
 	})
@@ -99,7 +99,7 @@ func TestStacksOfACall(t *testing.T) {
 		{"", "Context.PushBlob", "@a.txt=Hello", `{}`, "Hello"},
 		{"", "Blob.Push", "@a.txt=Hello", `{}`, "Hello"},
 		{"", "Context.PushBlobList", "@a.txt=Hello", `{}`, "! invalid input: input: must be of type bloblist, not blob"},
-		{"", "Context.PushDocument", "", `{}`, "! invalid …"},
+		{"", "Context.PushDocument", "", `{}`, "! invalid input: input: is missing, must be of type document"},
 		{"", "Context.PushDocument", "/private/n", `{}`, "! notfound: /private/n"},
 	})
 }
@@ -124,9 +124,9 @@ func TestMetadataOfFiles(t *testing.T) {
 		{"bob", "Blob.ReadMetadata", "@a.txt=Hello", `{}`, `{…"length":5,…"name":"a.txt"…}`},
 		{"", "Blob.ReadMetadata", "@a.txt=Hello", `{"ignorePrefix": false}`, `{…file:length":5…}`},
 		{"", "Blob.ReadMetadata", "@empty.txt=", `{}`, `{…"length":0…}`},
-		{"", "Blob.ReadMetadata", "", `{}`, "! invalid …"},
+		{"", "Blob.ReadMetadata", "", `{}`, "! invalid input: input: is missing, must be of type blob"},
 		{"", "Context.SetMetadataFromBlob", "@a.txt=Hello", `{}`, ""},
-		{"", "Blob.SetMetadataFromContext", "@a.txt=Hello", `{"metadata": {"title": "T"}}`, "! invalid …"},
+		{"", "Blob.SetMetadataFromContext", "@a.txt=Hello", `{"metadata": {"title": "T"}}`, `! invalid input: file "a.txt": metadata of text/plain cannot be written`},
 		{"", "Blob.SetMetadataFromContext", "@a.txt=Hello", `{}`, `! invalid missing_parameter metadata: parameter "metadata" is missing`},
 		{"", "Blob.SetMetadataFromContext", "@a.txt=Hello", `{"metadata": {"title": "T"}, "ignorePrefix": false}`, `! invalid metadata: metadata "title": cannot be written`},
 		{"", "Blob.SetMetadataFromContext", "@a.txt=Hello", `{"metadata": {":title": "T"}, "ignorePrefix": false}`, `! invalid metadata: metadata ":title": cannot be written`},

@@ -39,7 +39,7 @@ func TestRenderedDocuments(t *testing.T) {
 		{"", "Render.Document", "/ws/a", `{"template": "template:"}`, "! notfound template: template …"},
 		{"", "Render.Document", "/ws/a", `{"template": "template:../render"}`, "! notfound template: template ../render"},
 		{"", "Render.Document", "/private/n", `{"template": "${Document.title}"}`, "! notfound: /private/n"},
-		{"", "Render.Document", "", `{"template": "x"}`, "! invalid …"},
+		{"", "Render.Document", "", `{"template": "x"}`, "! invalid input: input: is missing, must be of type document or documents"},
 		{"admin", "Render.Document", "/ws/a", `{"template": "@{1 + 1}", "type": "mvel"}`, "2"},
 		{"", "Render.Document", "/private/n", `{"template": "${Document.title}"}`, "Hidden"},
 	})
@@ -69,18 +69,18 @@ func TestBoundTemplates(t *testing.T) {
 		{"", "Document.Create", "/ws", `{"type": "TemplateSource", "name": "t", "properties": {"dc:title": "T", "tmpl:templateName": "letter", "tmpl:templateType": "Freemarker"}}`, "/ws/t"},
 		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "attach": true}`, "! invalid templateName: template letter: has no file"},
 		{"", "Document.SetBlob", "/ws/t", `{"file": ` + file + `}`, "/ws/t"},
-		{"bob", "TemplateProcessor.Render", "/ws/b", `{"templateName": "letter", "attach": true}`, "! denied: …"}, // a reader binds nothing
+		{"bob", "TemplateProcessor.Render", "/ws/b", `{"templateName": "letter", "attach": true}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"}, // a reader binds nothing
 		{"alice", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "attach": true}`, "Dear A <ü>"},
 		{"", "TemplateProcessor.Render", "/ws/a", `{}`, "Dear A <ü>"}, // the first that is bound
 		{"bob", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter"}`, "Dear A <ü>"},
-		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "templateData": "` + data + `"}`, "! denied: …"},
-		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "store": true}`, "! denied: …"},
+		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "templateData": "` + data + `"}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
+		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "store": true}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
 		{"alice", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "templateData": "` + data + `"}`, "Dear Ann"},
 		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter"}`, "Dear Ann"}, // it is kept
 		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "templateData": "<open"}`, "! invalid templateData: templateData: …"},
 		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "store": true}`, "Dear Ann"},
 		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "other"}`, "Dear Ann"}, // none of the name: its own file
-		{"bob", "TemplateProcessor.Detach", "/ws/a", `{"templateName": "letter"}`, "! denied: …"},
+		{"bob", "TemplateProcessor.Detach", "/ws/a", `{"templateName": "letter"}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
 		{"alice", "TemplateProcessor.Detach", "/ws/a", `{"templateName": "other"}`, ""},
 		{"", "TemplateProcessor.Render", "/ws/a", `{"templateName": "letter", "templateData": "` + data + `"}`, "Dear Ann"}, // still bound
 		{"", "TemplateProcessor.Detach", "/ws/a", `{"templateName": "letter"}`, ""},
