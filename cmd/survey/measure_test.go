@@ -167,7 +167,10 @@ func TestChain(t *testing.T) {
 
 // TestLimits: what is just within a limit is not listed, and what is just beyond it is, with its place.
 func TestLimits(t *testing.T) {
-	files := map[string]string{"storage/tx.go": "package storage\n\ntype Tx int\n\nfunc (t Tx) A() {}\n\nfunc (*Tx) b() {}\n\nfunc A() {}\n", "other/tx.go": "package other\n\ntype Tx int\n\nfunc (t Tx) A() {}\n"}
+	files := map[string]string{
+		"storage/tx.go": "package storage\n\ntype Tx int\n\nfunc (t Tx) A() {}\n\nfunc (*Tx) b() {}\n\nfunc A() {}\n",
+		"other/tx.go":   "package other\n\ntype Tx int\n\nfunc (t Tx) A() {}\n",
+	}
 	for n := range maxFiles + 1 {
 		files[fmt.Sprintf("large/f%d.go", n)], files[fmt.Sprintf("large/f%d_test.go", n)] = "package large\n", "package large\n"
 		if n < maxFiles {

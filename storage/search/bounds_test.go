@@ -101,7 +101,7 @@ var boundsOf = []struct {
 }{
 	{"card:count", []any{nil, int64(math.MinInt64), int64(-7), int64(-1), int64(0), int64(1), int64(6), int64(7), int64(8), int64(math.MaxInt64)}, []string{"-1", "0", "7", "9223372036854775807"}},
 	{"card:share", []any{nil, math.Inf(-1), -2.5, 0.0, math.Copysign(0, -1), 1e-300, 1.0, 2.5, 3.0, 1e300, math.Inf(1)}, []string{"0", "-2.5", "3", "1e300", "0.0"}},
-	{"card:due", []any{nil, time.Unix(-1, 0).UTC(), day.Add(-time.Millisecond), day, day.Add(time.Millisecond), day.Add(24 * time.Hour)}, []string{"DATE '2026-03-01'", "TIMESTAMP '2026-03-01 00:00:00.001'"}},
+	{"card:due", []any{nil, time.Unix(-1, 0), day.Add(-time.Millisecond), day, day.Add(time.Millisecond), day.AddDate(0, 0, 1)}, []string{"DATE '2026-03-01'", "TIMESTAMP '2026-03-01 00:00:00.001'"}},
 	{"card:done", []any{nil, false, true}, []string{"true", "false"}},
 	{
 		"card:code",

@@ -396,14 +396,19 @@ func (t planner) cheapest(p *plan, all []*accessPath, order *accessPath) (*acces
 			break
 		}
 	}
-	// The path with the order has conditions too, so it may be the cheapest itself.
-	if order != nil && !order.whole && best.rows >= t.costs.few && best.rows < t.maxSorted() {
-		if err := t.estimate(order); err != nil {
-			return nil, err
-		}
-		if order.rows <= best.rows {
-			return order, nil
-		}
+	return t.cheaper(best, order)
+}
+
+// cheaper returns the path with the order if it has conditions too and no more rows than the best of the others.
+func (t planner) cheaper(best, order *accessPath) (*accessPath, error) {
+	if order == nil || order.whole || best.rows < t.costs.few || best.rows >= t.maxSorted() {
+		return best, nil
+	}
+	if err := t.estimate(order); err != nil {
+		return nil, err
+	}
+	if order.rows <= best.rows {
+		return order, nil
 	}
 	return best, nil
 }
