@@ -9,8 +9,6 @@ import (
 	"catena/ops/user"
 )
 
-const notEditor = "! denied…"
-
 func TestUsersThatAreChanged(t *testing.T) {
 	s := opstest.Serve(t, user.Ops)
 	made := func(props string) string { return `{"user": {"entity-type": "user", "properties": {` + props + `}}}` }
