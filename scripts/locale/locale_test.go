@@ -48,7 +48,10 @@ func TestAsNode(t *testing.T) {
 	}
 	vm := runtime(t)
 	differ := 0
-	for _, row := range rows {
+	for i, row := range rows {
+		if underRace && i%5 > 0 { // which takes a minute for all
+			continue
+		}
 		var source string
 		if err := json.Unmarshal(row[0], &source); err != nil {
 			t.Fatal(err)
