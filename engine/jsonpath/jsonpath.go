@@ -15,9 +15,9 @@ import (
 const (
 	maxQuery = 1000    // bytes of a query
 	maxNodes = 100_000 // that a segment may select
-	// MaxCost bounds the nodes that one segment may visit, counted as if each filter looked at as much as it could. At 100 ns
+	// maxCost bounds the nodes that one segment may visit, counted as if each filter looked at as much as it could. At 100 ns
 	// a node that is a fifth of a second.
-	MaxCost = 2_000_000
+	maxCost = 2_000_000
 )
 
 // Query is a query that was read.
@@ -57,11 +57,11 @@ func (q *Query) Select(v any, check func() error) ([]any, error) {
 	}
 	cost := size * q.selectors
 	for range q.wides {
-		if cost *= size; cost > MaxCost {
+		if cost *= size; cost > maxCost {
 			break
 		}
 	}
-	if cost > MaxCost {
+	if cost > maxCost {
 		return nil, fault.Limit.Errorf("JSONPath: too expensive for a value of %d parts: a filter that looks through all of them may have at most one ?, .., * or slice, and fewer parts to look at", size)
 	}
 	nodes, root := []any{v}, v
@@ -78,8 +78,8 @@ func (q *Query) Select(v any, check func() error) ([]any, error) {
 				if err != nil {
 					return nil, err
 				}
-				if visited += below * q.selectors; visited > MaxCost {
-					return nil, fault.Limit.Errorf("JSONPath: %s visits more than %d parts", segment, MaxCost)
+				if visited += below * q.selectors; visited > maxCost {
+					return nil, fault.Limit.Errorf("JSONPath: %s visits more than %d parts", segment, maxCost)
 				}
 			}
 			if next = append(next, segment.Select(node, root)...); len(next) > maxNodes {
@@ -111,8 +111,8 @@ func weigh(v any, check func() error) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if n += m; n > MaxCost {
-			return 0, fault.Limit.Errorf("JSONPath: a value of more than %d parts", MaxCost)
+		if n += m; n > maxCost {
+			return 0, fault.Limit.Errorf("JSONPath: a value of more than %d parts", maxCost)
 		}
 	}
 	return n, nil

@@ -112,3 +112,6 @@ const copy = (text) => tried(async (e) => {
   await navigator.clipboard.writeText(text);
   (e.target.closest("button").lastElementChild || e.target).textContent = "Copied";
 });
+
+// lasts writes a duration in nanoseconds.
+const lasts = (ns) => (ns < 1e6 ? `${Math.round(ns / 1e3)} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);

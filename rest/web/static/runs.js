@@ -4,7 +4,6 @@
   const at = "/api/v1/automation/runs";
   let finds = 0; // the newest search; answers of older ones are dropped
   const marked = []; // ids of the runs that are compared, two at most
-  const lasts = (ns) => (ns < 1e6 ? `${Math.round(ns / 1e3)} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);
   const badge = (state) => make("span", { class: `tag ${{ done: "good", failed: "bad", dead: "bad" }[state] || ""}` }, state);
   const text = (v) => (v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v));
 

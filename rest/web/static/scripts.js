@@ -103,8 +103,6 @@
     list();
   };
 
-  const lasts = (ns) => (ns < 1e6 ? `${Math.round(ns / 1e3)} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);
-
   // profile adds up the calls of a trace by operation and line, the longest first.
   const profile = (trace) => {
     const rows = new Map();
