@@ -198,14 +198,14 @@ func (a *app) serveMetrics(ctx context.Context, addr string, from prometheus.Gat
 
 // tell begins to send traces and metrics to the collector of the operator, if there is one.
 func (s *serve) tell(ctx context.Context, a *app, at net.Addr) error {
-	if s.told == nil {
+	if s.sender == nil {
 		return nil
 	}
 	node, err := a.node(at)
 	if err == nil {
-		err = s.told.Start(ctx, telemetry.Server{Version: version, Node: node})
+		err = s.sender.Start(ctx, telemetry.Server{Version: version, Node: node})
 	}
-	if spans := s.told.Spans(); spans != nil && err == nil {
+	if spans := s.sender.Spans(); spans != nil && err == nil {
 		a.engine.SetSpans(spans)
 	}
 	return err
@@ -213,7 +213,7 @@ func (s *serve) tell(ctx context.Context, a *app, at net.Addr) error {
 
 // untell sends what is left. The metrics are read once more, so what they describe must still be open.
 func (s *serve) untell(ctx context.Context) {
-	if s.told != nil {
-		s.told.Close(ctx)
+	if s.sender != nil {
+		s.sender.Close(ctx)
 	}
 }

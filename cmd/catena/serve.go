@@ -65,7 +65,7 @@ type serve struct {
 
 	requests *accessLog // that of accessLog, once it is open
 	scrubber *maintenance.Scrubber
-	told     *telemetry.Telemetry // nil: nothing is sent
+	sender   *telemetry.Telemetry // nil: nothing is sent
 }
 
 // flags defines a flag for every setting. Those that topics does not list are hidden.
@@ -233,8 +233,8 @@ func (s *serve) metrics(a *app) *prometheus.Registry {
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}
-	if s.told = telemetry.New(&s.telemetry, a.log, registry); s.told != nil {
-		registry.MustRegister(s.told)
+	if s.sender = telemetry.New(&s.telemetry, a.log, registry); s.sender != nil {
+		registry.MustRegister(s.sender)
 	}
 	return registry
 }
