@@ -88,28 +88,31 @@ func TestAllFaces(t *testing.T) {
 
 // TestHasFormulas has HTML with formulas and such that looks like it.
 func TestHasFormulas(t *testing.T) {
-	for html, want := range map[string]bool{
-		"":                                           false,
-		"<p>mathematics</p>":                         false,
-		"<math><mi>x</mi></math>":                    false,
-		"$5 and $6":                                  false,
-		"$$x$$":                                      true,
-		`\(x\)`:                                      true,
-		`\[x\]`:                                      true,
-		`(x) [y] \ (z)`:                              false,
-		`<div data-block-type="math">x</div>`:        true,
-		`<div data-block-type='math'>x</div>`:        true,
-		`<div DATA-BLOCK-TYPE = math>x</div>`:        true,
-		`<div data-block-type="mathematics">`:        false,
-		`<div data-block-type="text">math</div>`:     false,
-		`<script type="math/tex">x</script>`:         true,
-		`<script type="math/tex; mode=display">x`:    true,
-		`<script TYPE=Math/TeX>x</script>`:           true,
-		`<script type="math/texture">x</script>`:     false,
-		`<script type="text/template">math</script>`: false,
+	for _, test := range []struct {
+		html string
+		want bool
+	}{
+		{"", false},
+		{"<p>mathematics</p>", false},
+		{"<math><mi>x</mi></math>", false},
+		{"$5 and $6", false},
+		{"$$x$$", true},
+		{`\(x\)`, true},
+		{`\[x\]`, true},
+		{`(x) [y] \ (z)`, false},
+		{`<div data-block-type="math">x</div>`, true},
+		{`<div data-block-type='math'>x</div>`, true},
+		{`<div DATA-BLOCK-TYPE = math>x</div>`, true},
+		{`<div data-block-type="mathematics">`, false},
+		{`<div data-block-type="text">math</div>`, false},
+		{`<script type="math/tex">x</script>`, true},
+		{`<script type="math/tex; mode=display">x`, true},
+		{`<script TYPE=Math/TeX>x</script>`, true},
+		{`<script type="math/texture">x</script>`, false},
+		{`<script type="text/template">math</script>`, false},
 	} {
-		if got := theme.HasFormulas(html); got != want {
-			t.Errorf("%s: %t", html, got)
+		if got := theme.HasFormulas(test.html); got != test.want {
+			t.Errorf("%s: %t", test.html, got)
 		}
 	}
 }
