@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -101,3 +102,59 @@ func frame(s *source) (data []byte, typ string, err error) {
 	})
 	return data, typ, err
 }
+
+// maxStills bounds the pictures of one film.
+const maxStills = 20
+
+// Stills makes pictures of a film at some seconds, in JPEG, whose longest side has so many pixels at most. One is nil if the
+// film has no picture at that time.
+func Stills(ctx context.Context, t Tools, b *blob.Blob, seconds []float64, longest int) ([]*blob.Blob, error) {
+	if len(seconds) > maxStills {
+		return nil, fault.Limit.Errorf("film: %d pictures, at most %d are allowed", len(seconds), maxStills)
+	}
+	out, err := stillsAt(ctx, t, b, seconds, longest)
+	if !fault.Is(err, fault.Limit) || len(seconds) == 1 {
+		return out, err
+	}
+	// The film is opened once for each picture, which may take more memory than a program gets.
+	out = make([]*blob.Blob, len(seconds))
+	for i := range seconds {
+		one, err := stillsAt(ctx, t, b, seconds[i:i+1], longest)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = one[0]
+	}
+	return out, nil
+}
+
+// stillsAt makes all pictures in one run of FFmpeg, which seeks to each instead of decoding what is between them.
+func stillsAt(ctx context.Context, t Tools, b *blob.Blob, seconds []float64, longest int) ([]*blob.Blob, error) {
+	const in = "film"
+	var args, outputs []string
+	for i, at := range seconds {
+		// Options count for the next file only, those that confine what is read too.
+		args = append(append(args, ffmpegFirst...), "-ss", strconv.FormatFloat(max(at, 0), 'f', 3, 64), "-i", in)
+		outputs = append(outputs, "-map", strconv.Itoa(i)+":v:0", "-frames:v", "1", "-q:v", "3", "-vf",
+			fmt.Sprintf("scale='min(iw,%[1]d)':'min(ih,%[1]d)':force_original_aspect_ratio=decrease", longest), "-update", "1", stillName(i))
+	}
+	out := make([]*blob.Blob, len(seconds))
+	err := t.Programs.Do(ctx, program.Task{
+		Program: program.FFmpeg, File: b, As: in, Args: append(args, outputs...),
+		Take: func(dir, _ string) error {
+			for i := range out {
+				data, err := program.Read(filepath.Join(dir, stillName(i)), maxMade)
+				switch {
+				case err == nil:
+					out[i] = blob.FromBytes(renamed(b.Name, "image/jpeg"), "image/jpeg", data)
+				case !fault.Is(err, fault.Invalid): // nothing was made where the film has no picture
+					return err
+				}
+			}
+			return nil
+		},
+	})
+	return out, err
+}
+
+func stillName(i int) string { return fmt.Sprintf("made%d.jpg", i) }

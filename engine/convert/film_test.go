@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,16 @@ func TestEnded(t *testing.T) {
 	}
 }
 
+// can reports whether ImageMagick reads and writes a format.
+func can(t testing.TB, form string) bool {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "convert", "-list", "format").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return regexp.MustCompile(`(?m)^\s*` + form + `\*?\s+\S+\s+rw`).Match(out)
+}
+
 // TestOtherPictures reads pictures in formats that this program cannot decode, and refuses bombs.
 func TestOtherPictures(t *testing.T) {
 	tools := Tools{Programs: programtest.Start(t, program.Limits{}, program.ImageMagick)}
@@ -145,10 +156,17 @@ func TestOtherPictures(t *testing.T) {
 		return generated(t, name, typ, append([]string{"convert", "-size", "400x200", "gradient:red-blue"}, more...)...)
 	}
 	psd := make("a.psd", "image/vnd.adobe.photoshop")
-	for _, b := range []*blob.Blob{
+	// Whether ImageMagick writes these depends on how it was built.
+	modern := []*blob.Blob{}
+	for _, f := range []struct{ form, name, typ string }{{"HEIC", "a.heic", "image/heic"}, {"AVIF", "a.avif", "image/avif"}} {
+		if can(t, f.form) {
+			modern = append(modern, make(f.name, f.typ))
+		}
+	}
+	for _, b := range append(modern,
 		psd, make("a.ppm", "image/x-portable-pixmap"), make("a.tga", "image/x-tga"), make("a.tif", "image/tiff"), make("b.tif", "image/tiff", "-compress", "lzw"),
 		make("a.jp2", "image/jp2"),
-	} {
+	) {
 		for _, test := range []struct {
 			converter, format string
 			width             int
@@ -169,6 +187,12 @@ func TestOtherPictures(t *testing.T) {
 		}
 		if got, err := made(t, tools, "pictureConvertToPDF", b, nil); err != nil || !bytes.HasPrefix(content(t, got), []byte("%PDF")) {
 			t.Errorf("PDF of %s: %v", b.Name, err)
+		}
+	}
+	for _, b := range modern {
+		cut := blob.FromBytes(b.Name, b.Type, content(t, b)[:b.Size/2])
+		if got, err := made(t, tools, "pictureToPNG", cut, nil); !fault.Is(err, fault.Invalid) {
+			t.Errorf("half of %s: %v, %v", b.Name, got, err)
 		}
 	}
 	whole := content(t, psd)

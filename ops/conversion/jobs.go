@@ -25,7 +25,12 @@ func Jobs(repo *storage.Repo, t convert.Tools) outbox.Handlers {
 			return do(ctx, background{repo, t}, id)
 		}}
 	}
-	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end), thumbnailJob: of(draw)}
+	// One film after the other, so that other jobs have their turns.
+	films := of(transcode)
+	films.AtOnce = 1
+	return outbox.Handlers{
+		convertJob: of(carryOut), endJob: of(end), thumbnailJob: of(draw), viewsJob: of(drawViews), mediaJob: of(describe), transcodeJob: films,
+	}
 }
 
 // background is what a conversion in the background works with.

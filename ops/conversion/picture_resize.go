@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"context"
 	"strconv"
 
 	"catena/engine"
@@ -56,17 +57,22 @@ func (p pictureResizeParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, 
 
 // resized makes a picture fit; a side of 0 may be of any length.
 func resized(c *engine.Ctx, b *storage.Blob, width, height int) (*storage.Blob, error) {
-	by, err := convert.Named(resizer)
+	return scaled(c, tools(c), resizer, b, usualView{width: width, height: height})
+}
+
+// scaled makes a picture fit into a view by a converter of pictures.
+func scaled(ctx context.Context, t convert.Tools, converter string, b *storage.Blob, into usualView) (*storage.Blob, error) {
+	by, err := convert.Named(converter)
 	if err != nil {
 		return nil, err
 	}
 	params := map[string]string{}
-	for name, n := range map[string]int{"width": width, "height": height} {
+	for name, n := range map[string]int{"width": into.width, "height": into.height} {
 		// Zero means no limit here, but the converter refuses a side of 0: for it, no limit is a
 		// side that is not given.
 		if n != 0 {
 			params[name] = strconv.Itoa(n)
 		}
 	}
-	return by.Convert(c, tools(c), b, params)
+	return by.Convert(ctx, t, b, params)
 }

@@ -3,15 +3,20 @@ package conversion
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"image"
 	"maps"
 	"slices"
 
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
 	"catena/storage/fault"
 )
+
+// pictureFacet marks pictures.
+const pictureFacet = "Picture"
 
 // viewsField is where a picture keeps its views.
 const viewsField = "picture:views"
@@ -53,7 +58,7 @@ func (p pictureCreateParams) views(c *engine.Ctx, b *storage.Blob) ([]any, error
 		// A size that is missing or is not an integer gives 0, which leaves the view as large as
 		// the original.
 		side, _ := t.MaxSize.Int64()
-		view, err := viewOf(c, b, usualView{cmp.Or(t.Title, name), int(side), int(side)})
+		view, err := viewOf(c, tools(c), b, usualView{cmp.Or(t.Title, name), int(side), int(side)})
 		if err != nil {
 			return nil, err
 		}
@@ -79,11 +84,11 @@ func templateOf(v any) (t viewTemplate, err error) {
 }
 
 // viewOf makes a view of a file and describes it. A file that is not a picture is its own view, whose measures are not known.
-func viewOf(c *engine.Ctx, of *storage.Blob, u usualView) (map[string]any, error) {
+func viewOf(ctx context.Context, t convert.Tools, of *storage.Blob, u usualView) (map[string]any, error) {
 	b := of
 	if u.width > 0 && isPicture(of) {
 		var err error
-		if b, err = resized(c, of, u.width, u.height); err != nil {
+		if b, err = shown(ctx, t, of, u.width, u.height); err != nil {
 			return nil, err
 		}
 	}
@@ -109,6 +114,35 @@ func viewOf(c *engine.Ctx, of *storage.Blob, u usualView) (map[string]any, error
 	return view, nil
 }
 
+// viewsOf makes the usual views of a picture. Each is made of the one before, which is smaller than the file: decoding a
+// photograph takes longer than all the rest.
+func viewsOf(ctx context.Context, t convert.Tools, of *storage.Blob) ([]any, error) {
+	list := make([]any, len(usualViews))
+	from := of
+	for i, u := range usualViews {
+		view, err := viewOf(ctx, t, from, u)
+		if err != nil {
+			return nil, err
+		}
+		if b, ok := view["content"].(*storage.Blob); ok {
+			from = b
+		}
+		view["source"], list[i] = of.Digest, view
+	}
+	return list, nil
+}
+
+// shown makes a picture fit, in a format that browsers show.
+func shown(ctx context.Context, t convert.Tools, b *storage.Blob, width, height int) (*storage.Blob, error) {
+	by := resizer
+	switch b.Type {
+	case "image/jpeg", "image/png", "image/gif", "image/webp":
+	default:
+		by = "pictureToJPEG"
+	}
+	return scaled(ctx, t, by, b, usualView{width: width, height: height})
+}
+
 // maxHead bounds the bytes of a file that is read for its measures. The measures are at the beginning of
 // a file, but formats may put long metadata before them, and Bytes reads all or nothing. 32 MiB hold
 // nearly every photograph, and bound the memory that one view takes.
@@ -131,7 +165,7 @@ type pictureViewParams struct {
 }
 
 func (p pictureViewParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
-	if !d.HasFacet("Picture") {
+	if !d.HasFacet(pictureFacet) {
 		return nil, nil
 	}
 	b, err := d.MainBlob()
@@ -149,7 +183,7 @@ func (p pictureViewParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, er
 	if i < 0 {
 		return nil, nil
 	}
-	return resized(c, b, usualViews[i].width, usualViews[i].height)
+	return shown(c, tools(c), b, usualViews[i].width, usualViews[i].height)
 }
 
 // keptView returns a view that the picture itself has of its file, nil if there is none of the name.
@@ -185,14 +219,12 @@ type computeViewsParams struct{}
 
 func (computeViewsParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	b, err := d.MainBlob()
-	if err != nil || !d.HasFacet("Picture") || !isPicture(b) {
+	if err != nil || !d.HasFacet(pictureFacet) || !isPicture(b) {
 		return d, err
 	}
-	list := make([]any, len(usualViews))
-	for i, u := range usualViews {
-		if list[i], err = viewOf(c, b, u); err != nil {
-			return nil, err
-		}
+	list, err := viewsOf(c, tools(c), b)
+	if err != nil {
+		return nil, err
 	}
 	if err := d.Set(viewsField, list); err != nil {
 		return nil, err

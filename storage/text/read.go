@@ -111,7 +111,8 @@ func HTML(s string) string {
 	return b.String()
 }
 
-// readOffice reads the text of the XML parts that hold what people wrote.
+// readOffice reads the text of the XML parts that hold what people wrote: words first, and numbers of spreadsheets as far
+// as there is room.
 func readOffice(f io.ReadSeeker, size int64) (string, error) {
 	z, err := Archive(f, size)
 	if err != nil {
@@ -119,27 +120,38 @@ func readOffice(f io.ReadSeeker, size int64) (string, error) {
 	}
 	var b strings.Builder
 	left := int64(maxParts)
-	for _, part := range z.File {
-		if left == 0 || b.Len() > maxText {
-			break
-		}
-		if !written(part.Name) {
-			continue
-		}
-		r, err := part.Open()
-		if err != nil {
-			return b.String(), err
-		}
-		in := &io.LimitedReader{R: r, N: min(maxRead, left)}
-		left -= in.N
-		err = characters(&b, in)
-		left += in.N
-		_ = r.Close()
-		if err != nil && in.N > 0 { // or the part is cut short, anywhere
-			return b.String(), err
+	for _, kind := range officeParts {
+		for _, part := range z.File {
+			if left == 0 || b.Len() > maxText {
+				break
+			}
+			if !slices.ContainsFunc(kind.names, func(pattern string) bool { ok, _ := path.Match(pattern, part.Name); return ok }) {
+				continue
+			}
+			r, err := part.Open()
+			if err != nil {
+				return b.String(), err
+			}
+			in := &io.LimitedReader{R: r, N: min(maxRead, left)}
+			left -= in.N
+			err = tokens(&b, in, kind.reader(&b))
+			left += in.N
+			_ = r.Close()
+			if err != nil && in.N > 0 { // or the part is cut short, anywhere
+				return b.String(), err
+			}
 		}
 	}
 	return b.String(), nil
+}
+
+// officeParts are the parts of office documents that hold what people wrote, and what is read of each.
+var officeParts = []struct {
+	names  []string
+	reader func(b *strings.Builder) func(xml.Token)
+}{
+	{[]string{"content.xml", "word/document.xml", "word/footnotes.xml", "ppt/slides/slide*.xml", "ppt/notesSlides/*.xml", "xl/sharedStrings.xml"}, characters},
+	{[]string{"xl/worksheets/*.xml"}, cells},
 }
 
 // Archive opens a zip archive, such as an office document, whose list of parts is not too long.
@@ -182,18 +194,8 @@ func (r *bounded) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// written reports whether a part of an office document holds what people wrote.
-func written(name string) bool {
-	for _, pattern := range [...]string{"content.xml", "word/document.xml", "word/footnotes.xml", "ppt/slides/slide*.xml", "ppt/notesSlides/*.xml", "xl/sharedStrings.xml"} {
-		if ok, _ := path.Match(pattern, name); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// characters adds the character data of XML.
-func characters(b *strings.Builder, r io.Reader) error {
+// tokens gives the tokens of XML, until the text that was made of them is long enough.
+func tokens(b *strings.Builder, r io.Reader, each func(xml.Token)) error {
 	d := xml.NewDecoder(r)
 	for b.Len() < maxText {
 		t, err := d.RawToken()
@@ -203,6 +205,14 @@ func characters(b *strings.Builder, r io.Reader) error {
 		if err != nil {
 			return err
 		}
+		each(t)
+	}
+	return nil
+}
+
+// characters adds the character data of XML.
+func characters(b *strings.Builder) func(xml.Token) {
+	return func(t xml.Token) {
 		switch t := t.(type) {
 		case xml.CharData:
 			b.Write(t)
@@ -212,5 +222,37 @@ func characters(b *strings.Builder, r io.Reader) error {
 			}
 		}
 	}
-	return nil
+}
+
+// cells adds the values of the cells of a spreadsheet (XLSX). Texts that are kept apart are numbers here, and are read
+// with the other words; formulas are not read, only what they gave.
+func cells(b *strings.Builder) func(xml.Token) {
+	kind, value := "", false
+	return func(t xml.Token) {
+		switch t := t.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "c":
+				kind = ""
+				for _, a := range t.Attr {
+					if a.Name.Local == "t" {
+						kind = a.Value
+					}
+				}
+			case "v":
+				value = kind == "" || kind == "n" || kind == "str" || kind == "d"
+			case "t":
+				value = kind == "inlineStr"
+			}
+		case xml.CharData:
+			if value {
+				b.Write(t)
+			}
+		case xml.EndElement:
+			if value && (t.Name.Local == "v" || t.Name.Local == "t") {
+				b.WriteByte(' ')
+				value = false
+			}
+		}
+	}
 }

@@ -57,6 +57,31 @@ func TestOffice(t *testing.T) {
 	}
 }
 
+// TestSpreadsheets reads the words of a spreadsheet, then what stands in its cells: numbers, and what formulas gave, but
+// neither formulas nor the numbers of words.
+func TestSpreadsheets(t *testing.T) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, part := range []struct{ name, content string }{
+		{"xl/worksheets/sheet1.xml", `<x:worksheet xmlns:x="x"><x:sheetData><x:row><x:c t="s"><x:v>0</x:v></x:c><x:c r="B1" s="1"><x:v>17.5</x:v></x:c><x:c t="n"><x:f>A1*90</x:f><x:v>-4</x:v></x:c></x:row>` +
+			`<x:row><x:c t="str"><x:f>"x"&amp;A2</x:f><x:v>joined &amp; more</x:v></x:c><x:c t="b"><x:v>1</x:v></x:c><x:c t="e"><x:v>#N/A</x:v></x:c><x:c t="inlineStr"><x:is><x:r><x:t>in</x:t></x:r></x:is></x:c><x:c/><x:c t="d"><x:v>2026-11-26</x:v></x:c></x:row></x:sheetData></x:worksheet>`},
+		{"xl/worksheets/_rels/sheet1.xml.rels", "<c><v>9</v></c>"},
+		{"xl/styles.xml", "<c><v>8</v></c>"},
+		{"xl/worksheets/sheet12.xml", "<c><v>12</v></c>"},
+		{"xl/sharedStrings.xml", "<sst><si><t>Budget</t></si><si><t>pears</t></si></sst>"},
+	} {
+		w, err := z.Create(part.name)
+		check(t, err)
+		_, err = io.WriteString(w, part.content)
+		check(t, err)
+	}
+	check(t, z.Close())
+	got, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "a.xlsx")
+	if want := "Budget pears 17.5 -4 joined & more in 2026-11-26 12"; err != nil || strings.Join(strings.Fields(got), " ") != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 // TestOfficeBombs reads archives that unpack to a thousand times their size, or that have more parts than anybody writes
 // (reliability.md T15): only a little of them is looked at.
 func TestOfficeBombs(t *testing.T) {
