@@ -89,7 +89,7 @@ func (d *Doc) indexCompound(x *layout.IndexRows, c *Compound) error {
 	}
 	var included []byte
 	for i := range c.Include {
-		v, err := d.column(&c.Include[i])
+		v, err := d.included(&c.Include[i])
 		if err != nil {
 			return err
 		}
@@ -114,6 +114,14 @@ func (d *Doc) indexCompound(x *layout.IndexRows, c *Compound) error {
 		x.Add(c.Name, key, string(append(tail, included...)), 0)
 	}
 	return nil
+}
+
+// included returns the value that rows include of a field: all of a list.
+func (d *Doc) included(c *schema.Column) (any, error) {
+	if c.Many {
+		return d.value(c.Prop.Key)
+	}
+	return d.column(c)
 }
 
 // column returns the value of a field of an index: nil without one, a list if there may be several.

@@ -40,7 +40,7 @@ func randomIndexes(r *rand.Rand) string {
 		}
 		x := "columns: [" + strings.Join(names, ", ") + "]"
 		if r.IntN(2) == 0 {
-			x += ", include: [dc:description, bench:weight, dc:expired]"
+			x += ", include: [dc:description, bench:weight, dc:expired, dc:subjects]"
 		}
 		return "      - {" + x + "}\n"
 	}

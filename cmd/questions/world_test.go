@@ -9,23 +9,22 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/kv"
-	"catena/storage/schema"
 	"catena/storage/search"
 )
 
 // world is a repository on the disk, and the same documents in SQLite.
 type world struct {
-	t    testing.TB
-	n    sized
-	repo *storage.Repo
-	sql  *database
+	t      testing.TB
+	n      sized
+	config storage.Config
+	repo   *storage.Repo
+	sql    *database
 }
 
 // newWorld loads n documents with the bulk loader, copies them to SQLite, and waits until the store has merged what was
@@ -34,12 +33,12 @@ func newWorld(t testing.TB, n sized) *world {
 	t.Helper()
 	store, err := badger.Open(t.TempDir(), badger.Options{Durability: badger.Relaxed})
 	check(t, err)
+	w := &world{t: t, n: n}
 	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
-		c.DB = kv.New(store, kv.Options{})
-		c.Types, err = schema.Load(schema.Defaults(), fstest.MapFS{"questions.yaml": {Data: []byte(declared)}})
-		check(t, err)
+		c.DB, c.Types = kv.New(store, kv.Options{}), advised{}.declare(t)
+		w.config = *c
 	}})
-	w := &world{t: t, n: n, repo: s.Repo}
+	w.repo = s.Repo
 	w.folders()
 	begun := time.Now()
 	w.load(s)

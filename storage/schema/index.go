@@ -12,7 +12,7 @@ import (
 // Index is declared over several fields, on a schema or on a type: its rows are in the order of the columns.
 type Index struct {
 	Columns []Column
-	Include []Column // whose values rows hold besides
+	Include []Column // whose values rows hold besides; those of a list together
 }
 
 // Column is a field of an index.
@@ -45,12 +45,10 @@ func (x *Index) String() string {
 // SystemColumns are the system fields that may be columns of an index.
 var SystemColumns = []string{"ecm:currentLifeCycleState", "ecm:lockOwner", "ecm:name", "ecm:parentId", "ecm:primaryType"}
 
-// Limits of an index: rows are copies of what documents hold.
+// Limits of an index: each document with the schema or type has a row in it, written in the same transaction.
 const (
-	// Each document with the schema or type has a row in every index, written in the same
-	// transaction.
-	maxColumns = 4
-	maxInclude = 8
+	MaxColumns = 4
+	MaxInclude = 8 // further fields
 )
 
 // indexDecl is an index as it is written.
@@ -82,8 +80,8 @@ func (l *loader) indexes(into *[]indexDecl) func(n *yaml.Node) {
 func (l *loader) resolveIndexes(r *Registry, decls []indexDecl, schemas []*Schema, subject string) (out []*Index) {
 	for _, d := range decls {
 		x := &Index{}
-		if len(d.columns) < 1 || len(d.columns) > maxColumns || len(d.include) > maxInclude {
-			l.Fail(d.at, "%s: an index has 1 to %d columns, and includes at most %d fields", subject, maxColumns, maxInclude)
+		if len(d.columns) < 1 || len(d.columns) > MaxColumns || len(d.include) > MaxInclude {
+			l.Fail(d.at, "%s: an index has 1 to %d columns, and includes at most %d fields", subject, MaxColumns, MaxInclude)
 			continue
 		}
 		many := 0
@@ -92,14 +90,14 @@ func (l *loader) resolveIndexes(r *Registry, decls []indexDecl, schemas []*Schem
 			if !ok {
 				break
 			}
-			if c.Many {
-				many++
-			}
 			if i < len(d.columns) {
+				if c.Many {
+					many++
+				}
 				x.Columns = append(x.Columns, c)
 				continue
 			}
-			if c.Many || c.Prop == nil {
+			if c.Prop == nil || c.Many && !c.Rest.Empty() {
 				l.Fail(n.At, "%s: %s cannot be included in an index", subject, c.Key)
 			}
 			x.Include = append(x.Include, c)

@@ -35,9 +35,7 @@ func (r *scan) coversExpr(e query.Expr) bool {
 }
 
 func (r *scan) covered(f *query.Field) bool {
-	switch f.System {
-	case query.SysUUID, query.SysParentID, query.SysType, query.SysState, query.SysMixin,
-		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
+	if coveredSystem(f.System) {
 		return true
 	}
 	a := r.path
@@ -45,6 +43,16 @@ func (r *scan) covered(f *query.Field) bool {
 		return a.index.has(f)
 	}
 	return a.field != nil && !a.many && sameField(f, a.field)
+}
+
+// coveredSystem reports whether the rows of every index hold a field.
+func coveredSystem(s query.System) bool {
+	switch s {
+	case query.SysUUID, query.SysParentID, query.SysType, query.SysState, query.SysMixin,
+		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
+		return true
+	}
+	return false
 }
 
 // answering returns indexes whose rows together answer all conditions, or nil.

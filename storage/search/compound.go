@@ -263,8 +263,8 @@ func (x *compound) held(h *candidate, prefix int, f *query.Field, item bool) (v 
 
 // has reports whether rows hold a field.
 func (x *compound) has(f *query.Field) bool {
-	same := func(c *query.Field) bool { return sameField(c, f) && !c.Many }
-	return slices.ContainsFunc(x.columns, same) || slices.ContainsFunc(x.include, same)
+	return slices.ContainsFunc(x.columns, func(c *query.Field) bool { return sameField(c, f) && !c.Many }) ||
+		slices.ContainsFunc(x.include, func(c *query.Field) bool { return sameField(c, f) || c.Many && c.Prop == f.Prop })
 }
 
 // useCompound sets how far the order of an index over several fields is that of the results.

@@ -149,58 +149,118 @@ func (w *execution) advice(refused bool) string {
 	if !refused && cheap {
 		return ""
 	}
-	columns, include := p.adviceColumns()
-	if len(columns) == 0 || len(columns) > 4 || len(include) > 8 {
+	x := p.advised()
+	if !x.helps() || p.path.index != nil && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
 		return ""
 	}
-	index := "[" + strings.Join(columns, ", ") + "]"
-	if len(include) > 0 {
-		index = "{columns: " + index + ", include: [" + strings.Join(include, ", ") + "]}"
-	}
-	if p.path.index != nil && w.t.scan(p, p.path).covers() {
-		return "" // it is used already
-	}
-	return fmt.Sprintf("declare on type %s: indexes: [%s]", p.q.From[0].Text, index)
+	return fmt.Sprintf("declare on type %s: indexes: [%s]", p.q.From[0].Text, &x)
 }
 
-// adviceColumns returns the columns of the index that fits the query: the folder, the fields with conditions of equality, those
-// of ORDER BY, one with a range if there is no order; and the other fields that conditions name.
-func (p *plan) adviceColumns() (columns, include []string) {
-	var have []*query.Field
-	add := func(f *query.Field, desc string) {
-		if !slices.ContainsFunc(have, func(x *query.Field) bool { return sameField(x, f) }) && mayBeColumn(f) {
-			have, columns = append(have, f), append(columns, f.Name+desc)
-		}
+// advisedIndex is the index that fits a query.
+type advisedIndex struct {
+	columns, include []string
+	have             []*query.Field // of both
+	narrow           bool           // the first columns have conditions
+	left             bool           // a condition is on what it does not hold
+}
+
+// helps reports whether it may be declared, and is better than an index of the field of the order alone.
+func (x *advisedIndex) helps() bool {
+	return len(x.columns) > 0 && len(x.columns) <= schema.MaxColumns && len(x.include) <= schema.MaxInclude && (x.narrow || !x.left)
+}
+
+// String returns the declaration.
+func (x *advisedIndex) String() string {
+	columns := "[" + strings.Join(x.columns, ", ") + "]"
+	if len(x.include) == 0 {
+		return columns
 	}
-	many := false
+	return "{columns: " + columns + ", include: [" + strings.Join(x.include, ", ") + "]}"
+}
+
+func (x *advisedIndex) column(f *query.Field, desc string) bool {
+	if x.holds(f) || !mayBeColumn(f) {
+		return false
+	}
+	x.have, x.columns = append(x.have, f), append(x.columns, f.Name+desc)
+	return true
+}
+
+func (x *advisedIndex) holds(f *query.Field) bool {
+	return slices.ContainsFunc(x.have, func(h *query.Field) bool { return sameField(h, f) })
+}
+
+// declares reports whether a type has an index with these columns that includes these fields.
+func (t planner) declares(typ string, x *advisedIndex) bool {
+	name := func(f *query.Field) string { return f.Name }
+	return slices.ContainsFunc(t.compounds, func(have *compound) bool {
+		if have.Where != "type "+typ || len(have.columns) != len(x.columns) {
+			return false
+		}
+		for i, column := range x.columns {
+			if column, _, _ = strings.Cut(column, " "); name(have.columns[i]) != column {
+				return false
+			}
+		}
+		return !slices.ContainsFunc(x.include, func(key string) bool {
+			return !slices.ContainsFunc(have.include, func(f *query.Field) bool { return name(f) == key })
+		})
+	})
+}
+
+// advised returns the index that fits the query. Its columns are the folder, the fields with conditions of equality, those of
+// ORDER BY, and one with a range if there is no order; it includes the other fields that conditions name.
+func (p *plan) advised() (x advisedIndex) {
+	var item query.Expr // the condition on an item of a list that a column answers
 	if p.parent != nil {
-		columns = append(columns, "ecm:parentId") // the condition is not among the expressions
+		x.columns, x.narrow = append(x.columns, "ecm:parentId"), true // the condition is not among the expressions
 	}
 	for _, e := range p.exprs {
-		if x, ok := e.(*query.Predicate); ok && !x.Not && (x.Op == query.Eq || x.Op == query.In && !x.Field.Many) && (!x.Field.Many || !many) {
-			many = many || x.Field.Many
-			add(x.Field, "")
+		c, ok := e.(*query.Predicate)
+		if !ok || c.Not || c.Op != query.Eq && (c.Op != query.In || c.Field.Many) || c.Field.Many && item != nil {
+			continue
+		}
+		if x.column(c.Field, "") {
+			if x.narrow = true; c.Field.Many {
+				item = e
+			}
 		}
 	}
 	for _, o := range p.order {
+		desc := ""
 		if o.Desc {
-			add(o.Field, " desc")
-		} else {
-			add(o.Field, "")
+			desc = " desc"
 		}
+		x.column(o.Field, desc)
 	}
 	for _, e := range p.exprs {
-		query.Walk(e, func(x *query.Predicate) {
-			switch f := x.Field; {
-			case f.Many || slices.ContainsFunc(have, func(x *query.Field) bool { return sameField(x, f) }):
-			case len(p.order) == 0 && x == e:
-				add(f, "")
-			case f.Prop != nil && f.Kind < schema.Blob && f.System == query.Property:
-				have, include = append(have, f), append(include, f.Name)
+		query.Walk(e, func(c *query.Predicate) {
+			switch f := c.Field; {
+			case query.Expr(c) == item || !f.Many && x.holds(f):
+			case len(p.order) == 0 && query.Expr(c) == e && !f.Many && x.column(f, ""):
+				x.narrow = x.narrow || !c.Not
+			default:
+				x.includes(f)
 			}
 		})
 	}
-	return columns, include
+	return x
+}
+
+// includes adds a field to what the index includes; a list is included as a whole.
+func (x *advisedIndex) includes(f *query.Field) {
+	name := f.Name
+	if f.Many && f.Prop != nil {
+		name = f.Prop.Key
+	}
+	switch {
+	case f.Prop == nil || f.System != query.Property || f.Kind >= schema.Blob || f.Many && f.Prop.Kind >= schema.Blob:
+		x.left = x.left || !coveredSystem(f.System)
+	case !slices.Contains(x.include, name):
+		if x.include = append(x.include, name); !f.Many {
+			x.have = append(x.have, f)
+		}
+	}
 }
 
 // mayBeColumn reports whether an index may have the field as a column.

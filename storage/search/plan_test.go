@@ -155,17 +155,19 @@ func TestAdvice(t *testing.T) {
 		{"card:note = 'a' AND card:count > 3 ORDER BY dc:title DESC", "card:note dc:title desc", "card:count"},
 		{"card:note IN ('a', 'b') ORDER BY card:note", "card:note", ""},
 		{"card:note <> 'a'", "card:note", ""},
+		{"card:note <> 'a' ORDER BY dc:title", "dc:title", "card:note"},
 		{"card:note = 'a' OR card:count = 3", "", "card:note card:count"},
-		{"card:tags/* = 'a' AND dc:subjects/* = 'b' AND card:note = 'c'", "card:tags/* card:note", ""},
-		{"card:tags/* IN ('a', 'b')", "", ""},
+		{"card:tags/* = 'a' AND dc:subjects/* = 'b' AND card:note = 'c'", "card:tags/* card:note", "dc:subjects"},
+		{"card:tags/* IN ('a', 'b')", "", "card:tags"},
+		{"card:tags = 'a' AND card:tags = 'b' ORDER BY dc:title", "card:tags dc:title", "card:tags"},
 		{"ecm:currentLifeCycleState = 'a' AND card:note = 'b'", "ecm:currentLifeCycleState card:note", ""},
 		{"file:content/name = 'a'", "file:content/name", ""},
 	} {
 		q := selected(t, "SELECT * FROM Card WHERE "+c.where)
 		p := &plan{q: q, exprs: q.Conjuncts(), order: q.Order}
-		columns, include := p.adviceColumns()
-		if got := strings.Join(columns, " "); got != c.columns || strings.Join(include, " ") != c.include {
-			t.Errorf("%s: columns %s, include %s", c.where, got, include)
+		x := p.advised()
+		if got := strings.Join(x.columns, " "); got != c.columns || strings.Join(x.include, " ") != c.include {
+			t.Errorf("%s: columns %s, include %s", c.where, got, x.include)
 		}
 	}
 }

@@ -51,9 +51,10 @@ const (
 	exactTrue
 	exactTime
 	exactMissing // too long to be held
+	exactList    // the number of its items, and these
 )
 
-// maxExact is the number of bytes of the longest text that rows include.
+// maxExact is the number of bytes of the longest text and the longest list that rows include.
 const maxExact = 256
 
 // AppendExact appends an included value.
@@ -76,8 +77,28 @@ func AppendExact(dst []byte, v any) []byte {
 		return append(dst, exactFalse)
 	case time.Time:
 		return binary.AppendVarint(append(dst, exactTime), v.UnixMilli())
+	case []any:
+		if list, ok := appendItems(append(dst, exactList), v); ok {
+			return list
+		}
 	}
 	return append(dst, exactMissing)
+}
+
+// appendItems appends the items of a list; it is not ok if they are too long together, or a row cannot hold one of them.
+func appendItems(dst []byte, list []any) ([]byte, bool) {
+	begin := len(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(list)))
+	for _, item := range list {
+		at := len(dst)
+		if _, nested := item.([]any); nested {
+			return nil, false
+		}
+		if dst = AppendExact(dst, item); dst[at] == exactMissing || len(dst)-begin > maxExact {
+			return nil, false
+		}
+	}
+	return dst, true
 }
 
 // ReadExact reads an included value; it is not ok if the row does not hold it.
@@ -103,6 +124,26 @@ func ReadExact(in *Reader) (v any, ok bool) {
 		return head[0] == exactTrue, true
 	case exactTime:
 		return in.Time(), !in.Bad
+	case exactList:
+		return readItems(in)
 	}
 	return nil, false
+}
+
+func readItems(in *Reader) (any, bool) {
+	n := in.Uvarint()
+	if in.Bad || n > maxExact {
+		return nil, false
+	}
+	list := make([]any, n)
+	for i := range list {
+		if len(in.B) > 0 && in.B[0] == exactList {
+			return nil, false
+		}
+		var ok bool
+		if list[i], ok = ReadExact(in); !ok {
+			return nil, false
+		}
+	}
+	return list, true
 }

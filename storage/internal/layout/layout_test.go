@@ -328,7 +328,8 @@ func TestExact(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range []any{strings.Repeat("x", maxExact+1), []any{"a"}, map[string]any{}} {
+	many := make([]any, maxExact)
+	for _, v := range []any{strings.Repeat("x", maxExact+1), []any{map[string]any{}}, []any{[]any{"a"}}, []any{strings.Repeat("x", maxExact)}, many, map[string]any{}} {
 		in := Reader{B: AppendExact(nil, v)}
 		if got, ok := ReadExact(&in); ok || in.Bad {
 			t.Errorf("%.10v: %v, %v", v, got, in.Bad)

@@ -1,0 +1,224 @@
+package questions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"catena/storage"
+	"catena/storage/schema"
+	"catena/storage/search"
+)
+
+// advised are the indexes that Explain asks for, by the type that is to declare them.
+type advised map[string][]string
+
+func (a advised) count() (n int) {
+	for _, indexes := range a {
+		n += len(indexes)
+	}
+	return n
+}
+
+func (a advised) add(more advised) {
+	for typ, indexes := range more {
+		a[typ] = append(a[typ], indexes...)
+	}
+}
+
+// collect asks Explain about all questions.
+func (w *world) collect(tb testing.TB) advised {
+	tb.Helper()
+	all := advised{}
+	for i := range questions {
+		q := &questions[i]
+		_, text, ok := strings.Cut(w.explain(tb, q, q.args(w, 0)), "\nadvice: declare on type ")
+		if !ok {
+			continue
+		}
+		typ, index, ok := strings.Cut(text, ": indexes: [")
+		if !ok || !strings.HasSuffix(index, "]") {
+			tb.Fatalf("%s: %q is not a declaration", q.name, text)
+		}
+		if index = strings.TrimSuffix(index, "]"); !slices.Contains(all[typ], index) {
+			all[typ] = append(all[typ], index)
+		}
+	}
+	return all
+}
+
+// declare returns the types with further indexes.
+func (a advised) declare(tb testing.TB) *schema.Registry {
+	tb.Helper()
+	text := declared
+	for typ, indexes := range a {
+		more, short, long := strings.Join(indexes, ", "), "\n  "+typ+": {", "\n  "+typ+":\n"
+		switch at, has := strings.Index(text, long), "    indexes: ["; {
+		case at >= 0 && strings.Contains(text[at:], has):
+			at += strings.Index(text[at:], has) + len(has)
+			text = text[:at] + more + ", " + text[at:]
+		case at >= 0:
+			text = strings.Replace(text, long, long+"    indexes: ["+more+"]\n", 1)
+		default:
+			text = strings.Replace(text, short, short+"indexes: ["+more+"], ", 1)
+		}
+	}
+	reg, err := schema.Load(schema.Defaults(), fstest.MapFS{"questions.yaml": {Data: []byte(text)}})
+	check(tb, err)
+	return reg
+}
+
+// advise opens the repository again with further indexes. They are built when it is swept, or at once if it
+// is small.
+func (w *world) advise(tb testing.TB, a advised) {
+	tb.Helper()
+	c := w.config
+	c.Types = a.declare(tb)
+	repo, err := storage.Open(context.Background(), c, "")
+	check(tb, err)
+	w.t.Cleanup(func() { check(w.t, repo.Close()) })
+	w.repo = repo
+}
+
+// TestAdvice follows the advice about all questions: each then reads little more than its page, and finds the same.
+func TestAdvice(t *testing.T) {
+	w := newWorld(t, 4000)
+	// Even so few documents are to be found the way that a million are.
+	costs := search.Costs{Sorted: 40, Few: 20, Subtree: 10, Known: 200_000, Loads: 30, Factor: 10}
+	search.SetCosts(w.repo, costs)
+	answers := func() (all []result) {
+		for i := range questions {
+			for _, user := range []int{-1, 1, 23, 499} {
+				r, err := w.ask(&questions[i], questions[i].args(w, user), w.asker(user))
+				check(t, err)
+				all = append(all, r)
+			}
+		}
+		return all
+	}
+	before := answers()
+	a := w.collect(t)
+	if len(a) != len(areas) {
+		t.Errorf("advice about %d of %d types: %v", len(a), len(areas), a)
+	}
+	for range 3 { // an index may make another plan the better one, which then asks for more
+		w.advise(t, a)
+		check(t, w.repo.Sweep(t.Context()))
+		search.SetCosts(w.repo, costs)
+		more := w.collect(t)
+		if len(more) == 0 {
+			break
+		}
+		a.add(more)
+	}
+	if left := w.collect(t); len(left) > 0 {
+		t.Errorf("with %v, there is advice again: %v", a, left)
+	}
+	for i, after := range answers() {
+		if was := before[i]; !slices.Equal(after.ids, was.ids) || after.total != was.total || after.more != was.more {
+			t.Errorf("%s: %d documents, total %d, more %t; before %d, %d, %t", questions[i/4].name, len(after.ids), after.total, after.more, len(was.ids), was.total, was.more)
+		}
+	}
+}
+
+// building reports the 99th percentile of what others wait for while the advised indexes are built, beside that before: at
+// most 400 times a second somebody asks a question, gets a document or changes one.
+func (w *world) building(b *testing.B) {
+	b.Run(fmt.Sprintf("while_indexes_are_built/%d", w.n), func(b *testing.B) {
+		ids := w.some(b, 1000)
+		quiet := w.visitors(b, ids, func() { time.Sleep(10 * time.Second) })
+		a := w.collect(b)
+		w.advise(b, a)
+		begun := time.Now()
+		busy := w.visitors(b, ids, func() { check(b, w.repo.Sweep(b.Context())) })
+		b.Logf("%d indexes over %d documents in %s", a.count(), w.n, time.Since(begun).Round(time.Millisecond))
+		for i, name := range []string{"get", "question", "change"} {
+			before, during := slowest(quiet[i]), slowest(busy[i])
+			b.ReportMetric(before, name+"-p99-µs-before")
+			b.ReportMetric(during, name+"-p99-µs")
+			b.ReportMetric(during/before, name+"-ratio")
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// some returns the ids of some invoices.
+func (w *world) some(b *testing.B, n int) (ids []string) {
+	check(b, w.repo.View(context.Background(), w.repo.System(), func(tx *storage.Tx) error {
+		p, err := search.Query(tx, "SELECT * FROM Invoice", search.Options{PageOptions: storage.PageOptions{Limit: n, CountLimit: -1}})
+		if err != nil {
+			return err
+		}
+		for _, d := range p.Docs {
+			ids = append(ids, d.ID())
+		}
+		return nil
+	}))
+	return ids
+}
+
+// visitors work while something happens, and returns how long each get, question and change took.
+func (w *world) visitors(b *testing.B, ids []string, during func()) (times [3][]time.Duration) {
+	var done atomic.Bool
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for kind := range times {
+		for visitor := range 2 {
+			wg.Go(func() {
+				for i := visitor; !done.Load(); i += 2 {
+					start := time.Now()
+					err := w.visit(kind, i, ids)
+					took := time.Since(start)
+					mu.Lock()
+					if times[kind] = append(times[kind], took); err != nil {
+						b.Error(err)
+					}
+					mu.Unlock()
+					time.Sleep(15 * time.Millisecond)
+				}
+			})
+		}
+	}
+	during()
+	done.Store(true)
+	wg.Wait()
+	return times
+}
+
+func (w *world) visit(kind, i int, ids []string) error {
+	id := ids[mix(i, 40)%len(ids)]
+	switch kind {
+	case 0:
+		return w.repo.View(context.Background(), w.repo.System(), func(tx *storage.Tx) error {
+			_, err := tx.Doc(storage.Ref(id))
+			return err
+		})
+	case 1:
+		q := &questions[i%len(questions)]
+		_, err := w.ask(q, q.args(w, i), w.asker(i%users))
+		return err
+	}
+	return w.repo.Update(context.Background(), w.repo.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc(storage.Ref(id))
+		if err != nil {
+			return err
+		}
+		if err := d.Set("invoice:rank", int64(mix(i, 41)%1e9)); err != nil {
+			return err
+		}
+		_, err = tx.Save(d, storage.SaveOptions{})
+		return err
+	})
+}
+
+// slowest returns the 99th percentile in microseconds.
+func slowest(times []time.Duration) float64 {
+	slices.Sort(times)
+	return float64(times[len(times)*99/100].Nanoseconds()) / 1000
+}
