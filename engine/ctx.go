@@ -12,6 +12,7 @@ import (
 
 	"catena/engine/pdf"
 	"catena/engine/program"
+	"catena/engine/quoted"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -285,6 +286,16 @@ func (c *Ctx) ChainParameters() map[string]any { return c.params }
 // Exit returns an error that ends the chain normally, with out as its result; rollback
 // undoes what the call has written.
 func (c *Ctx) Exit(out any, rollback bool) error { return &exit{out: out, rollback: rollback} }
+
+// Quoted returns a long text as JSON, which is kept under its key, if the result is only encoded: in a call that says so
+// (Call.Quotes), and not in a call within it. Otherwise ok is false, and the result has to hold the text itself.
+func (c *Ctx) Quoted(key quoted.Key, read func() (string, error)) (text quoted.Text, ok bool, err error) {
+	if c.run == nil || c.depth > 0 || !c.run.call.Quotes {
+		return nil, false, nil
+	}
+	text, err = c.run.e.quoted.Get(key, read)
+	return text, err == nil, err
+}
 
 // Line notes the line of the script that runs, for the trace.
 func (c *Ctx) Line(n int) { c.line = n }

@@ -13,6 +13,7 @@ import (
 
 	"catena/engine/pdf"
 	"catena/engine/program"
+	"catena/engine/quoted"
 	"catena/engine/slots"
 	"catena/storage"
 	"catena/storage/limit"
@@ -62,7 +63,8 @@ type core struct {
 	uploads   Uploads
 	keeper    Keeper
 	computing *slots.Slots // for long computations
-	busy      sync.Map     // idempotency keys of calls under way
+	quoted    quoted.Texts
+	busy      sync.Map // idempotency keys of calls under way
 }
 
 // New makes an engine.

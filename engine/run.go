@@ -39,6 +39,7 @@ type Call struct {
 	// The answer is encoded inside the transaction, since encoding reads documents: what it shows is what was
 	// committed.
 	Encode func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
+	Quotes bool                            // Encode takes long texts as JSON (Ctx.Quoted)
 	// Ended is told the result in the transaction of a call that writes and is about to be committed: what it writes is
 	// there if and only if the effect of the call is. Of other calls only who waits for them knows the end.
 	Ended       func(*Ctx, *Result) error

@@ -265,3 +265,42 @@ func TestNotesStay(t *testing.T) {
 		}
 	}
 }
+
+// TestDeckHTMLIsCurrent reads the HTML of decks again and again, in answers of the service and as a step of a chain: it is
+// what was written last, and a text wherever something else than the service's answer is made of it.
+func TestDeckHTMLIsCurrent(t *testing.T) {
+	s := startDecks(t, -1)
+	key := s.Key("alice", "read_write")
+	html := func(a *resttest.Answer, name string) any {
+		data, _ := a.JSON(t)["data"].(map[string]any)
+		return data[name]
+	}
+	for _, name := range []string{"one", "two"} {
+		body := fmt.Sprintf(`{"title": %q, "data": "<section class=\"%[1]s\">\n\t<p>é</p></section>"}`, name)
+		if a := s.Do("POST", "/v1/decks", body, bearer(key)...); a.StatusCode != http.StatusCreated {
+			t.Fatal(a.Status, a.Text)
+		}
+	}
+	// The second deck gets the HTML of the first, and then one of its own again.
+	for i, class := range []string{"two", "one", "two", "three", "one"} {
+		want := "<section class=\"" + class + "\">\n\t<p>é</p></section>"
+		a := s.Do("PATCH", "/v1/decks/2", fmt.Sprintf(`{"data": %q}`, want), bearer(key)...)
+		if html(a, "data") != want || html(a, "deck_html") != want {
+			t.Errorf("%d: written %q, got %q and %q", i, want, html(a, "data"), html(a, "deck_html"))
+		}
+		for range 2 {
+			if a := s.Do("GET", "/v1/decks/2?include_deck_html=1", "", bearer(key)...); html(a, "data") != want || html(a, "deck_html") != want {
+				t.Errorf("%d: got %q and %q, want %q", i, html(a, "data"), html(a, "deck_html"), want)
+			}
+		}
+		if a := s.Do("POST", "/api/v1/automation/Deck.Get", `{"params": {"id": 2, "revision": "B"}}`, bearer(key)...); !strings.Contains(a.Text, `class=\"`+class+`\"`) {
+			t.Errorf("%d: as an operation: %s", i, a.Text)
+		}
+		if a := s.Do("GET", "/v1/decks/1", "", bearer(key)...); html(a, "data") != "<section class=\"one\">\n\t<p>é</p></section>" {
+			t.Errorf("%d: the first deck: %q", i, html(a, "data"))
+		}
+	}
+	if a := s.Do("GET", "/v1/decks/2", "", bearer(s.Key("Administrator", "read_write"))...); a.StatusCode != http.StatusNotFound {
+		t.Errorf("a kept text was shown to somebody else: %s %s", a.Status, a.Text)
+	}
+}

@@ -99,7 +99,7 @@ func BenchmarkDecks(b *testing.B) {
 		floor, catena func(i int) []byte
 	}{
 		{"detail", deck, func(i int) []byte { return getRaw(fmt.Sprintf("/v1/decks/%d?revision=b", 1+spread(i, decks))) }},
-		{"detailCopied", func(i int) []byte { return getRaw(fmt.Sprintf("/copied/deck-%d", spread(i, floorDecks))) }, func(i int) []byte { return getRaw(fmt.Sprintf("/v1/decks/%d?revision=b", 1+spread(i, decks))) }},
+		{"detailCopied", func(i int) []byte { return getRaw(fmt.Sprintf("/copied/deck-%d", spread(i, floorDecks))) }, func(i int) []byte { return getRaw(fmt.Sprintf("/v1/decks/%d?revision=b", 1+spread(i, floorDecks))) }},
 		{"unchanged", deck, func(i int) []byte {
 			return bytes.Replace(getRaw(fmt.Sprintf("/v1/decks/%d?revision=b", 1+spread(i, decks))), []byte("\r\n\r\n"), []byte("\r\nIf-None-Match: \"0-b\"\r\n\r\n"), 1)
 		}},

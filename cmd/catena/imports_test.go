@@ -64,8 +64,8 @@ var imports = map[string][]string{
 	"storage/keyring":                {"storage", "storage/internal/..."},
 	"storage/webhook":                {"storage", "storage/keyring", "storage/outbox", "storage/internal/..."},
 	"engine/expr":                    {"engine/jsonpath"},
-	"engine":                         {"storage", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/history", "storage/outbox", "engine/pdf", "engine/program", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
-	"engine/entity":                  {"engine", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
+	"engine":                         {"storage", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/history", "storage/outbox", "engine/pdf", "engine/program", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/quoted", "engine/slots", "storage/work"},
+	"engine/entity":                  {"engine", "engine/quoted", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
 	"engine/lines":                   {},
 	"engine/library":                 {"engine", "storage/declare"},
@@ -81,6 +81,7 @@ var imports = map[string][]string{
 	"engine/jsonpath":                {},
 	"engine/sheet":                   {},
 	"engine/spreadsheet":             {"engine/worker"},
+	"engine/quoted":                  {"storage/schema"},
 	"engine/slots":                   {},
 	"engine/template":                {"engine/expr", "storage/declare"},
 	"engine/egress":                  {"storage/trace"},
@@ -100,7 +101,7 @@ var imports = map[string][]string{
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html"},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},
-	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
+	"decks/deck":                     {"engine", "engine/quoted", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":                 {}, // attacks and large decks for tests
 	"decks/export":                   {"engine", "storage/hold", "storage", "storage/people", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/render"},
 	"decks/field":                    {"decks/theme"}, // a table without operations: for decks, models and pages in the same way

@@ -8,6 +8,7 @@ import (
 	"catena/decks/html"
 	"catena/decks/style"
 	"catena/engine"
+	"catena/engine/quoted"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -97,7 +98,7 @@ func (v View) ResultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 	}
 	data := v.Shape(c, owner, d, in, false)
 	if withHTML || in&field.B != 0 {
-		text, err := Source(c.Tx, d)
+		text, err := answered(c, d)
 		if err != nil {
 			return nil, err
 		}
@@ -119,12 +120,31 @@ func Sanitized(removed []string) map[string]any {
 	return map[string]any{"sanitized": engine.List(removed)}
 }
 
+// answered is a deck's HTML in a result: as JSON if the result is only encoded. Under its digest it is kept as the rules of
+// now make it, which do not change while the server runs.
+func answered(c *engine.Ctx, d *storage.Doc) (any, error) {
+	b, err := d.Blob("deck:html")
+	if err != nil || b == nil {
+		return "", err
+	}
+	read := func() (string, error) { return source(c.Tx, d, b) }
+	text, ok, err := c.Quoted(quoted.Key{Kind: "deck:html", Digest: b.Digest}, read)
+	if ok || err != nil {
+		return text, err
+	}
+	return read()
+}
+
 // Source reads a deck's HTML. What was made harmless by earlier rules is made so by those of now.
 func Source(tx *storage.Tx, d *storage.Doc) (string, error) {
 	b, err := d.Blob("deck:html")
 	if err != nil || b == nil {
 		return "", err
 	}
+	return source(tx, d, b)
+}
+
+func source(tx *storage.Tx, d *storage.Doc, b *storage.Blob) (string, error) {
 	text, err := tx.Bytes(b, html.MaxBytes)
 	if err != nil || IsClean(tx, d, b) {
 		return string(text), err

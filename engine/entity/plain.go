@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"catena/engine/quoted"
 	"catena/storage/schema"
 )
 
@@ -29,6 +30,8 @@ func AppendPlain(dst []byte, v any) ([]byte, error) {
 		return strconv.AppendBool(dst, v), nil
 	case int64:
 		return strconv.AppendInt(dst, v, 10), nil
+	case quoted.Text:
+		return append(slices.Grow(dst, len(v)+largeText), v...), nil
 	case map[string]any:
 		return appendObject(dst, v)
 	case []any:

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+
+	"catena/engine/quoted"
 )
 
 // TestAppendPlain compares what is read back of a value with the value itself, and with what
@@ -33,5 +35,23 @@ func TestAppendPlain(t *testing.T) {
 	}
 	if n, err := AppendPlain(nil, int64(-7)); err != nil || string(n) != "-7" {
 		t.Errorf("got %s %v", n, err)
+	}
+}
+
+// TestAppendQuoted: a text that is JSON already is copied, wherever it stands.
+func TestAppendQuoted(t *testing.T) {
+	text := quoted.Text(`"<p class=\"a\">"`)
+	for _, test := range []struct {
+		v    any
+		want string
+	}{
+		{text, `"<p class=\"a\">"`},
+		{map[string]any{"data": text, "a": "b"}, `{"a":"b","data":"<p class=\"a\">"}`},
+		{[]any{text, text}, `["<p class=\"a\">","<p class=\"a\">"]`},
+		{[]quoted.Text{text}, `["<p class=\"a\">"]`}, // by encoding/json
+	} {
+		if got, err := AppendPlain(nil, test.v); err != nil || string(got) != test.want {
+			t.Errorf("got %s, %v, want %s", got, err, test.want)
+		}
 	}
 }

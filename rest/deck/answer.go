@@ -17,7 +17,7 @@ import (
 
 // run carries out a call and answers as the route says.
 func (s *service) run(x *rest.Request, call engine.Call, files ...*engine.Blob) error {
-	x.Engine = x.Server.Engine
+	x.Engine, call.Quotes = x.Server.Engine, true
 	return x.Run(call, rest.Reply{Status: s.Status, Body: call.RawParams, Files: files, Encode: func(dst []byte, v any) (rest.Encoded, error) {
 		return s.encode(x, dst, v)
 	}})
