@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ type Call struct {
 	Op      string
 	Version int64          // of the text that Op is made of; 0: the deployed one, others are for administrators
 	Input   any            // a value, or Lazy
+	Expect  storage.Ref    // document that will probably be read first; "" if that is not known. It changes no result
 	Params  map[string]any // by name, or
 	// Params and RawParams are alternatives: the raw form is decoded straight into the struct of the
 	// operation, without a map in between.
@@ -240,15 +242,19 @@ func (r *running) transact() error {
 		}
 		return err
 	}
+	ctx := context.Context(&r.end)
+	if repo != nil {
+		ctx = repo.Expecting(ctx, call.expected())
+	}
 	var err error
 	switch {
 	case r.def.Effect == Writes:
-		err = r.rounds(&r.outer, func() error { return repo.Update(&r.end, call.As, attempt) })
+		err = r.rounds(&r.outer, func() error { return repo.Update(ctx, call.As, attempt) })
 		r.res.Attempts -= r.restarts
 	// Pure operations run without a transaction, which is most of their cost, unless their input has to be
 	// read first.
 	case r.def.Effect == Reads || r.needsStore():
-		err = repo.View(&r.end, call.As, attempt)
+		err = repo.View(ctx, call.As, attempt)
 	default:
 		r.res.Attempts = 1
 		err = r.attempt(nil)
@@ -257,6 +263,17 @@ func (r *running) transact() error {
 		return nil
 	}
 	return err
+}
+
+// expected is the document that will probably be read first.
+func (c *Call) expected() storage.Ref {
+	switch in := c.Input.(type) {
+	case string:
+		return cmp.Or(c.Expect, storage.Ref(in))
+	case storage.Ref:
+		return cmp.Or(c.Expect, in)
+	}
+	return c.Expect
 }
 
 var errRollback = errors.New("rolled back as requested")

@@ -74,9 +74,13 @@ func (h identities) ahead(own, above []ACL) error {
 	if !h.t.kv.Remote() {
 		return nil
 	}
-	var keys [][]byte
+	return h.t.kv.Prefetch(h.keys(slices.Concat(own, above)))
+}
+
+// keys are the rows that find and group ask for about those whom access lists name.
+func (h identities) keys(lists []ACL) (keys [][]byte) {
 	asked := map[string]bool{Everyone: true}
-	for _, l := range slices.Concat(own, above) {
+	for _, l := range lists {
 		for _, e := range l.Entries {
 			if _, known := h.of[e.User]; known || asked[e.User] || e.User == "" || len(e.User) > maxTableKey {
 				continue
@@ -87,7 +91,7 @@ func (h identities) ahead(own, above []ACL) error {
 			}
 		}
 	}
-	return h.t.kv.Prefetch(keys)
+	return keys
 }
 
 // present returns those of the entries that are for somebody who can have the name, without the numbers.

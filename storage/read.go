@@ -207,6 +207,12 @@ type childRow struct {
 
 // children walks the children of d that may be browsed, in order.
 func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
+	return t.childrenAhead(d, after, 0)
+}
+
+// childrenAhead is children for who will load the documents of the first ones, which a store across a network then fetches together
+// with the rows.
+func (t *Tx) childrenAhead(d *Doc, after []byte, load int) iter.Seq2[childRow, error] {
 	return func(yield func(childRow, error) bool) {
 		if err := t.need(d, permReadChildren); err != nil {
 			yield(childRow{}, err)
@@ -223,6 +229,14 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 		r := prefix(layout.ChildrenPrefix(d.id))
 		if after != nil {
 			r.Start = append(append(layout.ChildrenPrefix(d.id), after...), 0)
+		}
+		if load > 0 {
+			first := r
+			first.Limit, first.Follow = load, layout.DocumentSpaces
+			if err := t.kv.Prefetch(nil, first); err != nil {
+				yield(childRow{}, err)
+				return
+			}
 		}
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {
@@ -244,7 +258,7 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 	return func(yield func(*Doc, error) bool) {
 		var ids []layout.ID
-		for c, err := range t.children(d, nil) {
+		for c, err := range t.childrenAhead(d, nil, descendChunk) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -253,7 +267,7 @@ func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 		}
 		for len(ids) > 0 {
 			// One round trip for a hundred documents, which matters on a remote store.
-			n := min(len(ids), 100)
+			n := min(len(ids), descendChunk)
 			docs, err := t.loadMany(ids[:n])
 			if err != nil {
 				yield(nil, err)
@@ -358,7 +372,7 @@ func (w *descent) below(d *Doc, after []byte) (done bool, err error) {
 
 // chunk returns the next children.
 func (w *descent) chunk(d *Doc, after []byte) (rows []childRow, err error) {
-	for c, err := range w.t.children(d, after) {
+	for c, err := range w.t.childrenAhead(d, after, descendChunk) {
 		if err != nil {
 			return nil, err
 		}

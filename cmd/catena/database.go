@@ -70,8 +70,20 @@ func (g *global) openDatabase(ctx context.Context, a *app, o openOptions) error 
 	return err
 }
 
+// startTime is how long a node that starts waits for its first connection, as a database may be slow to let it in when all nodes
+// come back at once.
+const startTime = 30 * time.Second
+
 // isEmpty reports whether a store has no rows.
 func isEmpty(ctx context.Context, db *kv.DB) (empty bool, err error) {
+	for end := time.Now().Add(startTime); ; {
+		if empty, err = hasNone(ctx, db); !errors.Is(err, kv.ErrDown) || time.Now().After(end) {
+			return empty, err
+		}
+	}
+}
+
+func hasNone(ctx context.Context, db *kv.DB) (empty bool, err error) {
 	err = db.View(ctx, func(t *kv.Tx) error {
 		n, more, err := t.Count(kv.Range{}, 1)
 		empty = n == 0 && !more

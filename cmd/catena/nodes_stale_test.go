@@ -326,7 +326,8 @@ func (n *neighbors) compare(node int, user string) {
 		differs("the user", err, nil)
 		return
 	}
-	err = r.View(n.t.Context(), as, func(tx *storage.Tx) error {
+	ahead := n.docs[n.IntN(len(n.docs))] // what a request names is fetched early, by what the node knows
+	err = r.View(r.Expecting(n.t.Context(), storage.Ref(ahead.path())), as, func(tx *storage.Tx) error {
 		var list []string
 		for _, d := range n.docs {
 			reads := !d.gone && n.may(user, d, "Read")

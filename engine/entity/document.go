@@ -232,6 +232,9 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 	before := w.among
 	w.among = &among{docs: docs}
 	defer func() { w.among = before }()
+	if err := w.ahead(docs); err != nil {
+		return nil, err
+	}
 	start := len(dst)
 	for i, d := range docs {
 		if i > 0 {

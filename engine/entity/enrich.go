@@ -55,11 +55,25 @@ func allEnrichers() map[string]enricher {
 	}
 }
 
+// ahead says what enrichers are about to ask about documents.
+func (w *writer) ahead(docs storage.Docs) error {
+	lists, above := slices.Contains(w.asked, "acls"), slices.Contains(w.asked, "breadcrumb") || slices.Contains(w.asked, "firstAccessibleAncestor")
+	if w.c.Tx == nil || !lists && !above {
+		return nil
+	}
+	return w.c.Tx.Ahead(docs, lists, above)
+}
+
 // enriched appends contextParameters, in the order asked for, and the end of the document.
 // Names it does not know are ignored.
 func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error) {
 	dst = append(dst, `,"contextParameters":{`...)
 	first := true
+	if w.among == nil { // otherwise it was said of the whole list
+		if err := w.ahead(storage.Docs{d}); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range w.asked {
 		fn, ok := enrichers()[name]
 		// A name that is unknown here may be one of an addon of the platform that the client would

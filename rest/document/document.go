@@ -18,6 +18,7 @@ import (
 
 	"catena/engine"
 	"catena/rest"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -47,6 +48,7 @@ func byID(x *rest.Request) error {
 
 // document serves a document or, through its adapters, what they make of it.
 func document(x *rest.Request, ref string, hops []rest.Hop) error {
+	x.Expect = storage.Ref(ref)
 	input := documentAt(ref)
 	if len(hops) == 0 {
 		return plain(x, ref, guarded(x, input))

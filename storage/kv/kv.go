@@ -176,6 +176,9 @@ type Range struct {
 	Reverse    bool
 	Limit      int
 	KeysOnly   bool
+	// Follow has Prefetch also fetch, for each row that it fetches, the keys that are made of each of these and the last 16
+	// bytes of the row's key: the rows of the document that an index row is about.
+	Follow [][]byte
 }
 
 // Row is one key with its value, which is nil in a scan of keys only.

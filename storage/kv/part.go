@@ -192,6 +192,7 @@ func (s *remotePart) Prefetch(keys [][]byte, ranges []Range) error {
 	for i, r := range ranges {
 		there[i] = r
 		there[i].Start, there[i].End = s.part.span(r.Start, r.End)
+		there[i].Follow = s.part.keys(r.Follow)
 	}
 	return s.remote.Prefetch(s.part.keys(keys), there)
 }

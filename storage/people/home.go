@@ -23,6 +23,9 @@ func Home(t *storage.Tx, needed bool) (*storage.Doc, error) {
 		return nil, fault.Invalid.Errorf("workspace: the server itself does not have one")
 	}
 	system := t.As(t.Repo().System())
+	if err := t.AheadPath("/" + homeDomain + "/" + homeRoot + "/" + homeName(t, t.Principal().Name) + "/Favorites"); err != nil {
+		return nil, err
+	}
 	all, err := homes(system, needed)
 	if err != nil || all == nil {
 		return nil, err

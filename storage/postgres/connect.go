@@ -104,10 +104,10 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	patient, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	c, err = s.spare.Acquire(patient)
-	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+	if now := s.spare.Stat(); err != nil && patient.Err() != nil && ctx.Err() == nil && now.AcquiredConns() == now.MaxConns() {
 		return nil, fault.Unavailable.Errorf("store: all %d connections to the database are in use", s.opts.Connections+reserve).After(time.Second)
 	}
-	return c, down(ctx, err)
+	return c, down(ctx, err) // also where the database takes too long to let a node in
 }
 
 // release gives a connection back whose transaction has ended, or has it closed.

@@ -209,17 +209,65 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 		}
 		for i, r := range ranges {
 			got[i].Range = r
-			s.page(b, r, firstPage, func(rows []kv.Row, more bool) { got[i].rows, got[i].more = rows, more })
+			s.page(b, r, pageOf(r), func(rows []kv.Row, more bool) { got[i].rows, got[i].more = rows, more })
+			s.follow(b, r, func(k, v []byte) { found[string(k)] = v })
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range got {
+		for _, row := range f.rows {
+			f.followed(row.Key, func(key []byte) {
+				if _, there := found[string(key)]; !there {
+					s.learn(key, nil)
+				}
+			})
+		}
 		s.keep(f)
 	}
 	return found, nil
 }
+
+// pageOf is how many rows of a range are fetched ahead: as many as it has, if documents are followed, since who asks for these
+// says how many.
+func pageOf(r kv.Range) int {
+	if len(r.Follow) > 0 && r.Limit > 0 {
+		return r.Limit
+	}
+	return firstPage
+}
+
+// follow adds the query for what the rows of a range lead to.
+func (s *snapshot) follow(b *pgx.Batch, r kv.Range, found func(k, v []byte)) {
+	if len(r.Follow) == 0 {
+		return
+	}
+	most := pageOf(r)
+	if r.Limit > 0 {
+		most = min(most, r.Limit)
+	}
+	b.Queue("follow"+backwards(r)+open(r), append(bounds(r, most), r.Follow)...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			raw := rows.RawValues()
+			found(raw[0], own(raw[1]))
+		}
+		return rows.Err()
+	})
+}
+
+// followed calls visit for the keys that a row leads to.
+func (f *fetched) followed(key []byte, visit func(key []byte)) {
+	if len(key) < followedBytes {
+		return
+	}
+	for _, begin := range f.Follow {
+		visit(append(begin[:len(begin):len(begin)], key[len(key)-followedBytes:]...))
+	}
+}
+
+// followedBytes is how many of the last bytes of a row's key Range.Follow puts into others.
+const followedBytes = 16
 
 // learn remembers what a key holds.
 func (s *snapshot) learn(key, v []byte) {

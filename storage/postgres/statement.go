@@ -1,10 +1,6 @@
 package postgres
 
-import (
-	"strings"
-
-	"catena/storage/kv"
-)
+import "catena/storage/kv"
 
 // The statements that every connection has prepared, by name.
 var statements = map[string]string{
@@ -23,16 +19,20 @@ var statements = map[string]string{
 	"upsert":      "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
 	"confirm":     "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
 
-	"scan":              scanSQL("k, v", true, false),
-	"scan_open":         scanSQL("k, v", false, false),
-	"scan_reverse":      scanSQL("k, v", true, true),
-	"scan_reverse_open": scanSQL("k, v", false, true),
-	"keys":              scanSQL("k, NULL::bytea", true, false),
-	"keys_open":         scanSQL("k, NULL::bytea", false, false),
-	"keys_reverse":      scanSQL("k, NULL::bytea", true, true),
-	"keys_reverse_open": scanSQL("k, NULL::bytea", false, true),
-	"count":             "SELECT count(*) FROM (" + scanSQL("k", true, false) + ") t",
-	"count_open":        "SELECT count(*) FROM (" + scanSQL("k", false, false) + ") t",
+	"scan":                scanSQL("k, v", true, false),
+	"scan_open":           scanSQL("k, v", false, false),
+	"scan_reverse":        scanSQL("k, v", true, true),
+	"scan_reverse_open":   scanSQL("k, v", false, true),
+	"keys":                scanSQL("k, NULL::bytea", true, false),
+	"keys_open":           scanSQL("k, NULL::bytea", false, false),
+	"keys_reverse":        scanSQL("k, NULL::bytea", true, true),
+	"keys_reverse_open":   scanSQL("k, NULL::bytea", false, true),
+	"follow":              followSQL(true, false),
+	"follow_open":         followSQL(false, false),
+	"follow_reverse":      followSQL(true, true),
+	"follow_reverse_open": followSQL(false, true),
+	"count":               "SELECT count(*) FROM (" + scanSQL("k", true, false) + ") t",
+	"count_open":          "SELECT count(*) FROM (" + scanSQL("k", false, false) + ") t",
 }
 
 // scanSQL reads rows of a range: from $1 up to $2, if it has an end, at most as many as the last parameter says.
@@ -51,18 +51,31 @@ func scanSQL(columns string, end, reverse bool) string {
 	return sql + " LIMIT $2"
 }
 
+// followSQL reads, for the rows of a range as scanSQL has them, those that Range.Follow names: the first parameter behind those of
+// the range has what their keys begin with.
+func followSQL(end, reverse bool) string {
+	begins := "$3"
+	if end {
+		begins = "$4"
+	}
+	return "SELECT d.k, d.v FROM (" + scanSQL("k", end, reverse) + ") r CROSS JOIN unnest(" + begins + "::bytea[]) b" +
+		" JOIN kv d ON d.k = b || substring(r.k FROM octet_length(r.k) - 15)"
+}
+
 // scanStatement is the name of the statement that reads rows of a range, with its arguments.
 func scanStatement(r kv.Range, limit int) (name string, args []any) {
-	var b strings.Builder
-	b.WriteString("scan")
+	what := "scan"
 	if r.KeysOnly {
-		b.Reset()
-		b.WriteString("keys")
+		what = "keys"
 	}
+	return what + backwards(r) + open(r), bounds(r, limit)
+}
+
+func backwards(r kv.Range) string {
 	if r.Reverse {
-		b.WriteString("_reverse")
+		return "_reverse"
 	}
-	return b.String() + open(r), bounds(r, limit)
+	return ""
 }
 
 func open(r kv.Range) string {

@@ -24,6 +24,10 @@ func (r *scan) rows(rng kv.Range) iter.Seq2[kv.Row, error] {
 		return r.t.kv().Scan(rng)
 	}
 	return func(yield func(kv.Row, error) bool) {
+		if err := r.follow(rng); err != nil {
+			yield(kv.Row{}, err)
+			return
+		}
 		var some []kv.Row
 		most := r.first()
 		flush := func() bool {
@@ -50,6 +54,16 @@ func (r *scan) rows(rng kv.Range) iter.Seq2[kv.Row, error] {
 		}
 		flush()
 	}
+}
+
+// follow has the first rows of a range fetched together with their documents, if some of these will be shown.
+func (r *scan) follow(rng kv.Range) error {
+	if r.shown == 0 {
+		return nil
+	}
+	rng.Limit, rng.Follow = min(r.shown, mostAhead), layout.DocumentSpaces
+	r.shown = 0 // further ranges come into play if there are too few in the first one
+	return r.t.kv().Prefetch(nil, rng)
 }
 
 // fetch has the store read what will mostly be asked for soon: the documents of the rows that were read ahead.

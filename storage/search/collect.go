@@ -220,7 +220,8 @@ func (w *execution) show(r *scan) error {
 	if w.from != nil {
 		skip = 0
 	}
-	r.keep = skip + w.page.Offset + w.size + 1 + w.bound
+	r.shown = skip + w.page.Offset + w.size + 1
+	r.keep = r.shown + w.bound
 	return r.ordered(w.from, func(m match) (bool, error) {
 		if skip > 0 {
 			skip--

@@ -39,6 +39,7 @@ type scan struct {
 	once     bool               // a document's rows are told apart by firstRow
 	src      coverSource
 	single   candidate
+	shown    int      // results that are wanted as documents, those before the page included; 0: it is not known
 	ahead    []kv.Row // read and not decided about, the present one first, if their documents were not fetched
 
 	typ    []byte // the last type asked about

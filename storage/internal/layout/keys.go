@@ -156,6 +156,9 @@ func RecordKey(id ID) []byte { return idKey(RecordSpace, id) }
 // NodeKey is the key of the tree row of a document: its parent, name and position.
 func NodeKey(id ID) []byte { return idKey(NodeSpace, id) }
 
+// DocumentSpaces are the spaces that have a row of each document, by its id.
+var DocumentSpaces = [][]byte{{NodeSpace}, {RecordSpace}}
+
 // GoneKey is the key of a deleted folder whose content is not yet removed.
 func GoneKey(id ID) []byte { return idKey(GoneSpace, id) }
 

@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"catena/storage/kv"
+	"catena/storage/postgres/pgtest"
+)
+
+// TestFollow fetches rows of an index with what they lead to, in one round trip, and reads all of it: the values, and what is absent,
+// are those of the rows, in any direction, and from any place on.
+func TestFollow(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(18, 1))
+	s := opened(t, pgtest.Schema())
+	defer s.Close()
+	db := kv.New(s, kv.Options{})
+	var index [][]byte
+	want := map[string][]byte{}
+	if err := db.Update(t.Context(), func(tx *kv.Tx) error {
+		for i := range 150 {
+			id := fmt.Appendf(nil, "%016d", rnd.Uint64N(1e15))
+			row := append(fmt.Appendf(nil, "x%03d", i/2), id...)
+			index = append(index, row)
+			for space, always := range map[string]bool{"x": true, "D": i%7 > 0, "t": i%5 > 0} {
+				key := append([]byte(space), id...)
+				if space == "x" {
+					key = row
+				}
+				if !always {
+					want[string(key)] = nil
+					continue
+				}
+				want[string(key)] = fmt.Appendf(nil, "%s of %d", space, i)
+				if err := tx.Set(key, want[string(key)]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(index, bytes.Compare)
+	for range 60 {
+		from, limit := rnd.IntN(len(index)), 1+rnd.IntN(len(index))
+		r := kv.Range{Start: index[from], End: []byte("y"), Limit: limit, Reverse: rnd.IntN(2) == 0, Follow: [][]byte{[]byte("D"), []byte("t")}}
+		if rnd.IntN(3) == 0 && !r.Reverse {
+			r.End = nil
+		}
+		rows := slices.Clone(index[from:])
+		if r.Reverse {
+			slices.Reverse(rows)
+		}
+		rows = rows[:min(limit, len(rows))]
+		if err := db.View(t.Context(), func(tx *kv.Tx) error { return followed(t, tx, r, rows, want) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// followed fetches a range, and reads its rows and what they lead to.
+func followed(t *testing.T, tx *kv.Tx, r kv.Range, rows [][]byte, want map[string][]byte) error {
+	t.Helper()
+	if err := tx.Prefetch(nil, r); err != nil {
+		return err
+	}
+	before := tx.RoundTrips()
+	whole, n := r, 0
+	whole.Limit = len(rows) // what is behind it was not fetched
+	for row, err := range tx.Scan(whole) {
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(row.Key, rows[n]) || !bytes.Equal(row.Value, want[string(row.Key)]) {
+			t.Errorf("%q has %q, want %q with %q", row.Key, row.Value, rows[n], want[string(rows[n])])
+		}
+		n++
+		for _, space := range []string{"D", "t"} {
+			key := append([]byte(space), row.Key[len(row.Key)-16:]...)
+			v, err := tx.Get(key)
+			if err != nil || !bytes.Equal(v, want[string(key)]) || (v == nil) != (want[string(key)] == nil) {
+				t.Errorf("%q leads to %q with %q, %v, want %q", row.Key, key, v, err, want[string(key)])
+			}
+		}
+	}
+	if n != len(rows) || tx.RoundTrips() != before {
+		t.Errorf("%d rows of %d, and %d round trips more", n, len(rows), tx.RoundTrips()-before)
+	}
+	return nil
+}
+
+// TestFollowShortKeys follows rows whose keys are too short to have an id.
+func TestFollowShortKeys(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	defer s.Close()
+	db := kv.New(s, kv.Options{})
+	if err := db.Update(t.Context(), func(tx *kv.Tx) error { return tx.Set([]byte("xa"), []byte("v")) }); err != nil {
+		t.Fatal(err)
+	}
+	err := db.View(t.Context(), func(tx *kv.Tx) error {
+		if err := tx.Prefetch(nil, kv.Range{Start: []byte("x"), End: []byte("y"), Limit: 5, Follow: [][]byte{[]byte("D")}}); err != nil {
+			return err
+		}
+		v, err := tx.Get([]byte("xa"))
+		if string(v) != "v" {
+			t.Errorf("got %q", v)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
