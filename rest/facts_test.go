@@ -42,6 +42,7 @@ import (
 //	| {"entity-type":            lines of its body, joined by CRLF; a body may also follow the address
 //	= 200                        the status
 //	until 303                    the status; until it is that the request is sent again
+//	until .state COMPLETED       the same for a text in the answer
 //	< ETag: "…"                  a header of the answer; "-" for none
 //	.entries.0.uid "…"           a part of the JSON answer; # counts, % names the members, - is not there
 //	~ text                       a text in the body; ~! text that is not
@@ -252,9 +253,9 @@ func (p *player) expect(line string) {
 			p.fail("status, want %s", rest)
 		}
 	case word == "until":
-		for began := time.Now(); strconv.Itoa(p.got.StatusCode) != rest; p.send() {
-			if time.Since(began) > 20*time.Second {
-				p.fail("status, want %s", rest)
+		for began := time.Now(); !p.holds(rest); p.send() {
+			if time.Since(began) > time.Minute {
+				p.fail("want %s", rest)
 				return
 			}
 		}
@@ -284,6 +285,16 @@ func (p *player) expect(line string) {
 	default:
 		p.fail("line is nothing: %s", line)
 	}
+}
+
+// holds tells whether the answer has a status or, as ".state COMPLETED", a text in a part.
+func (p *player) holds(want string) bool {
+	path, text, ok := strings.Cut(want, " ")
+	if !ok {
+		return strconv.Itoa(p.got.StatusCode) == want
+	}
+	v, _ := at(p.json, path[1:])
+	return v == text
 }
 
 func (p *player) keep(name, from string) {

@@ -199,13 +199,13 @@ func TestProblem(t *testing.T) {
 
 func TestValidationReport(t *testing.T) {
 	err := fault.Invalid.Errorf("document /a: %w", engine.Violations{
-		{Path: "vs:list/0/text", Constraint: "NotNullConstraint", Message: "property vs:list/0/text: a value is required"},
+		{Schema: "checked", Path: "vs:list/0/text", Constraint: "NotNullConstraint", Message: "property vs:list/0/text: a value is required"},
 	}).WithCode(fault.CodeValidation)
 	body, fail := json.Marshal(problemOf(err, err.Error()))
 	if fail != nil {
 		t.Fatal(fail)
 	}
-	want := `"has_error":true,"number":1,"violations":[{"messageKey":"label.schema.constraint.violation.NotNullConstraint",` +
+	want := `"has_error":true,"number":1,"violations":[{"messageKey":"label.schema.constraint.violation.NotNullConstraint.checked.list.text",` +
 		`"message":"property vs:list/0/text: a value is required","invalid_value":null,` +
 		`"constraint":{"entity-type":"validation_constraint","name":"NotNullConstraint","parameters":{}},` +
 		`"path":[{"field_name":"vs:list","is_list_item":false},{"field_name":"0","is_list_item":true,"index":0},{"field_name":"text","is_list_item":false}]}]}`

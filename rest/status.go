@@ -125,7 +125,7 @@ func reportOf(found engine.Violations) *report {
 	r := &report{HasError: true, Number: len(found)}
 	for _, v := range found {
 		out := violation{
-			MessageKey: "label.schema.constraint.violation." + v.Constraint, Message: v.Message, InvalidValue: v.Value,
+			MessageKey: messageKey(v.Constraint, v.Schema, v.Path), Message: v.Message, InvalidValue: v.Value,
 			Constraint: constraint{"validation_constraint", v.Constraint, v.Parameters},
 		}
 		if out.Constraint.Parameters == nil {
@@ -141,6 +141,22 @@ func reportOf(found engine.Violations) *report {
 		r.Violations = append(r.Violations, out)
 	}
 	return r
+}
+
+// messageKey is what front ends look for the text of a violation by: the constraint with the schema, the field and the
+// parts of it, so that each field can have a text of its own. Places in lists are left out.
+func messageKey(constraint, schema, path string) string {
+	key := []string{"label.schema.constraint.violation", constraint, schema}
+	_, local, prefixed := strings.Cut(path, ":")
+	if !prefixed {
+		local = path
+	}
+	for part := range strings.SplitSeq(local, "/") {
+		if _, err := strconv.Atoi(part); err != nil {
+			key = append(key, part)
+		}
+	}
+	return strings.Join(key, ".")
 }
 
 // point is one part of the caller's input that an error is about.

@@ -76,9 +76,9 @@ func (t *Tx) seedTree() error {
 		return err
 	}
 	for _, c := range [...][3]string{
+		{"WorkspaceRoot", "workspaces", "Workspaces"},
 		{"SectionRoot", "sections", "Sections"},
 		{"TemplateRoot", "templates", "Templates"},
-		{"WorkspaceRoot", "workspaces", "Workspaces"},
 	} {
 		d, err := t.Create(domain, c[0], c[1], Props{"dc:title": c[2]})
 		if err != nil {

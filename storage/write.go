@@ -271,7 +271,11 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 			if err != nil {
 				return err
 			}
-			found = append(found, f.Validate(v)...)
+			broken := f.Validate(v)
+			for k := range broken {
+				broken[k].Schema = b.shape.Name
+			}
+			found = append(found, broken...)
 		}
 	}
 	if len(found) == 0 {

@@ -190,7 +190,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		access = s.requests.Logger
 		defer func() { err = errors.Join(err, s.requests.close()) }()
 	}
-	mounts, closeUI, err := s.frontEnd()
+	mounts, closeUI, err := s.frontEnd(own(a.repo.Name(), a.repo.Names()))
 	if err != nil {
 		return errors.Join(usage{err}, l.Close())
 	}
@@ -461,9 +461,14 @@ func (s *serve) uiAddress() string {
 	return s.contextPath + "/ui"
 }
 
+// own puts the first repository before the others.
+func own(first string, names []string) []string {
+	return append([]string{first}, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == first })...)
+}
+
 // checkUI tells what is wrong with the build of the front end and its place.
 func (s *serve) checkUI() error {
-	_, end, err := s.frontEnd()
+	_, end, err := s.frontEnd([]string{"default"})
 	if err == nil {
 		end()
 	}
@@ -471,7 +476,7 @@ func (s *serve) checkUI() error {
 }
 
 // frontEnd opens the build of the front end, if one is to be served. What it returns is called once it no longer is.
-func (s *serve) frontEnd() (mounts []rest.Mount, end func(), err error) {
+func (s *serve) frontEnd(repositories []string) (mounts []rest.Mount, end func(), err error) {
 	if s.ui == "" {
 		return nil, func() {}, nil
 	}
@@ -482,5 +487,6 @@ func (s *serve) frontEnd() (mounts []rest.Mount, end func(), err error) {
 	if err != nil {
 		return nil, nil, fault.Wrap(err, "ui")
 	}
-	return []rest.Mount{{Path: s.uiAddress(), Handler: b.Handler(s.contextPath), Open: true}}, func() { _ = b.Close() }, nil
+	h := b.Handler(s.contextPath, repositories)
+	return []rest.Mount{{Path: s.uiAddress(), Handler: h, Open: true}, {Path: s.contextPath + "/repo", Handler: h, Open: true}}, func() { _ = b.Close() }, nil
 }

@@ -42,19 +42,31 @@ func checkOperation(c *engine.Ctx, params map[string]any) error {
 	if !c.Set().Allowed(name, c.As, c.EntryPoint) {
 		return c.Set().Missing(name, c.As, c.EntryPoint).In("parameters")
 	}
-	if p := params["operationParameters"]; p != nil {
-		if _, ok := p.(map[string]any); !ok {
-			return fault.Invalid.Errorf("operationParameters: must be an object").In("parameters")
+	_, err := operationParams(params)
+	return err
+}
+
+// operationParams are what an operation is called with: the platform's name for them, or our former one.
+func operationParams(params map[string]any) (with map[string]any, err error) {
+	for _, name := range []string{"parameters", "operationParameters"} {
+		if p := params[name]; p != nil {
+			m, ok := p.(map[string]any)
+			if !ok {
+				return nil, fault.Invalid.Errorf("%s: must be an object", name).In("parameters")
+			}
+			return m, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // runOperation runs any operation on the document.
 func runOperation(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
 	name, _ := params["operationId"].(string)
-	with, _ := params["operationParameters"].(map[string]any)
-	_, err := c.Call(name, d, with)
+	with, err := operationParams(params)
+	if err == nil {
+		_, err = c.Call(name, d, with)
+	}
 	return err
 }
 

@@ -78,6 +78,7 @@ type query struct {
 	Args           []string
 	Named          map[string]any
 	Filters        []string
+	Except         []string `json:",omitempty"` // identifiers of those that are left out
 	IDs            []string // or they are given
 }
 

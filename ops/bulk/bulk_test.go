@@ -136,6 +136,7 @@ func TestActions(t *testing.T) {
 		{"deletion", "", "SELECT * FROM File", 5, 5},
 		{"removeProxy", "", "SELECT * FROM File", 0, 25},
 		{"automation", `{"operationId": "Document.SetProperty", "operationParameters": {"xpath": "dc:title", "value": "x"}}`, "SELECT * FROM File WHERE dc:title = 'x'", 5, 20},
+		{"automationUi", `{"operationId": "Document.SetProperty", "parameters": {"xpath": "dc:title", "value": "y"}}`, "SELECT * FROM File WHERE dc:title = 'y'", 5, 20},
 	} {
 		t.Run(c.action, func(t *testing.T) {
 			w := newWorld(t)
@@ -149,6 +150,27 @@ func TestActions(t *testing.T) {
 				t.Errorf("%d documents, want %d", n, c.left)
 			}
 		})
+	}
+}
+
+// TestExcept: documents that are left out stay as they are.
+func TestExcept(t *testing.T) {
+	w := newWorld(t)
+	var out []string
+	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) error {
+		p, err := search.Query(tx, "SELECT * FROM File", search.Options{})
+		if err == nil {
+			out = []string{p.Docs[3].ID(), p.Docs[20].ID(), "01a217b0-0000-7000-8000-000000000000"}
+		}
+		return err
+	}))
+	cmd := w.run("Bulk.RunAction", map[string]any{"action": "setProperties", "query": "SELECT * FROM File", "excludeDocs": out, "parameters": `{"dc:source": "all"}`})
+	id, _ := cmd["commandId"].(string)
+	if got := w.work(id); got["total"] != 23 || got["processed"] != 23 {
+		t.Errorf("status %v", got)
+	}
+	if n := w.count("SELECT * FROM File WHERE dc:source = 'all' AND ecm:uuid IN ('" + out[0] + "', '" + out[1] + "')"); n != 0 {
+		t.Errorf("%d documents that were left out have changed", n)
 	}
 }
 

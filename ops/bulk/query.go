@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"maps"
+	"slices"
 
 	"catena/engine"
 	"catena/storage"
@@ -23,7 +24,9 @@ func (q *query) ids(c *engine.Ctx) ([]string, error) {
 	var ids []string
 	for ; p != nil && err == nil; p, err = search.Next(c.Tx, p) {
 		for _, d := range p.Docs {
-			ids = append(ids, d.ID())
+			if !slices.Contains(q.Except, d.ID()) {
+				ids = append(ids, d.ID())
+			}
 		}
 		if len(ids) > maxDocs {
 			return nil, fault.Limit.Errorf("bulk: more than %d documents", maxDocs)

@@ -29,9 +29,13 @@ type runParams struct {
 	Provider string         `json:"providerName,omitzero" doc:"Page provider that finds the documents."`
 	Query    string         `json:"query,omitzero" names:"query" doc:"Query that finds the documents."`
 	Args     []string       `json:"queryParams,omitzero" doc:"Values for the question marks of the query."`
+	Except   []string       `json:"excludeDocs,omitzero" doc:"Identifiers of documents to leave out, at most 1000."`
 	Filters  []string       `json:"quickFilters,omitzero" doc:"Quick filters of the page provider."`
 	Repo     string         `json:"repositoryName,omitzero" doc:"The repository; if given, it must be the one the request is sent to."`
 }
+
+// maxExcept is how many documents may be left out: each is looked for in the list for each document that is found.
+const maxExcept = 1000
 
 func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	switch here := c.Tx.Repo().Name(); {
@@ -43,8 +47,10 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		return nil, fault.Invalid.Errorf("query: neither query nor providerName is given").In("query")
 	case p.Batch < 0 || p.Batch > maxBatch:
 		return nil, fault.Invalid.Errorf("batchSize: %d is not between 0 and %d", p.Batch, maxBatch).In("batchSize")
+	case len(p.Except) > maxExcept:
+		return nil, fault.Limit.Errorf("excludeDocs: %d documents, limit %d", len(p.Except), maxExcept).In("excludeDocs")
 	}
-	cmd := &command{Action: p.Action, Batch: p.Batch, Query: query{p.Query, p.Provider, p.Args, p.Named, p.Filters, nil}}
+	cmd := &command{Action: p.Action, Batch: p.Batch, Query: query{p.Query, p.Provider, p.Args, p.Named, p.Filters, p.Except, nil}}
 	if p.Params != "" {
 		v, err := engine.ParseJSON([]byte(p.Params))
 		params, ok := v.(map[string]any)

@@ -35,7 +35,7 @@ type suggestion struct {
 func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	params := beginning(p.Term)
 	params["pageSize"], params["currentPageIndex"] = p.PageSize, p.Index
-	list, err := page(c, "user_collections", params)
+	list, err := page(c, "default_collection", params)
 	if err != nil {
 		return nil, err
 	}

@@ -91,13 +91,13 @@ func TestResultSets(t *testing.T) {
 func TestProvidersByName(t *testing.T) {
 	s := serve(t)
 	s.Play([]opstest.Row{
-		{"bob", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "queryParams": ["$a"]}`, "/ /ws /ws/a /ws/b /ws/c /ws/d /default-domain /default-domain/sections /default-domain/templates /default-domain/workspaces"},
+		{"bob", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "queryParams": ["$a"]}`, "/ws/d /ws/c /ws/b /ws/a /ws /default-domain/templates /default-domain/sections /default-domain/workspaces /default-domain /"},
 		{"", "keep", "/ws", "", "ws"},
-		{"", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "namedParameters": {"ecm_parentId": "$ws"}}`, "/ws/a /ws/b /ws/c /ws/d"},
+		{"", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "namedParameters": {"ecm_parentId": "$ws"}}`, "/ws/d /ws/c /ws/b /ws/a"},
 		{"", "Repository.PageProvider", "", `{"providerName": "nope"}`, "! notfound unknown_provider: page provider nope"},
 		{"", "Repository.PageProvider", "", `{"providerName": ""}`, "! notfound unknown_provider: page provider "},
 		{"", "Repository.PageProvider", "", `{}`, `! invalid missing_parameter providerName: parameter "providerName" is missing`},
-		{"", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "namedParameters": {"nope": "x"}}`, "/ /ws /ws/a /ws/b /ws/c /ws/d /default-domain /default-domain/sections /default-domain/templates /default-domain/workspaces"},
+		{"", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "namedParameters": {"nope": "x"}}`, "/ws/d /ws/c /ws/b /ws/a /ws /default-domain/templates /default-domain/sections /default-domain/workspaces /default-domain /"},
 		{"", "Repository.PageProvider", "", `{"providerName": "advanced_document_content", "quickFilters": "nope"}`, "! invalid quickFilters: quick filter nope: page provider advanced_document_content has none"},
 		{"", "Repository.ReadPageProvider", "", `{"providerName": "nope"}`, "! notfound unknown_provider: page provider nope"},
 		{"", "Repository.ResultSetPageProvider", "", `{}`, "! invalid providerName: providerName: is missing"},

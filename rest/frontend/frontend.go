@@ -8,15 +8,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"html/template"
 	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +26,9 @@ import (
 // mainFile is what a build is recognised by.
 const mainFile = "main.bundle.js"
 
+// pageFile is the name of the page that starts the front end.
+const pageFile = "index.html"
+
 // Bounds of a build.
 const (
 	maxFile  = 64 << 20 // bytes of one file
@@ -35,8 +37,9 @@ const (
 
 // Build is an opened build. Close it when it is no longer served.
 type Build struct {
-	files  fs.FS
-	closer io.Closer
+	files    fs.FS
+	closer   io.Closer
+	settings settings
 }
 
 // Open opens the folder or zip archive that holds a build, at its top or somewhere below.
@@ -58,6 +61,9 @@ func Open(name string) (*Build, error) {
 	at, err := find(b.files)
 	if err == nil {
 		b.files, err = fs.Sub(b.files, at)
+	}
+	if err == nil {
+		b.settings, err = readSettings(b.files)
 	}
 	if err != nil {
 		return nil, errors.Join(fault.Invalid.Errorf("%s: %w", name, err), b.Close())
@@ -94,17 +100,32 @@ func (b *Build) Close() error {
 	return b.closer.Close()
 }
 
-// Handler serves the build at the folder ui of the context path.
-func (b *Build) Handler(context string) http.Handler {
-	return &handler{files: b.files, context: context, base: context + "/ui/", tags: map[string]string{}}
+// Handler serves the build at the folder ui of the context path, and below repo for one of the repositories.
+func (b *Build) Handler(context string, repositories []string) http.Handler {
+	return &handler{Build: b, context: context, repositories: repositories, tags: map[string]string{}}
 }
 
 type handler struct {
-	files         fs.FS
-	context, base string
+	*Build
+	context      string
+	repositories []string // the one that is used unless an address names another comes first
 
 	mu   sync.Mutex
 	tags map[string]string // of the files served so far, by name
+}
+
+// split finds the repository that an address is for, the folder that the front end is in there, and the name of the
+// file. The folder is "" if there is no such repository.
+func (h *handler) split(address string) (repository, base, name string) {
+	repository, base = h.repositories[0], h.context+"/ui/"
+	if rest, ok := strings.CutPrefix(address, h.context+"/repo/"); ok {
+		repository, _, _ = strings.Cut(rest, "/")
+		if base = h.context + "/repo/" + repository + "/ui/"; !slices.Contains(h.repositories, repository) {
+			return "", "", ""
+		}
+	}
+	name, _ = strings.CutPrefix(address, base)
+	return repository, base, name
 }
 
 // ServeHTTP sends a file of the build, or what stands for the pages of the platform's server.
@@ -114,12 +135,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
-	name, below := strings.CutPrefix(r.URL.Path, h.base)
+	repository, base, name := h.split(r.URL.Path)
 	switch {
-	case !below:
-		http.Redirect(w, r, h.base, http.StatusFound)
-	case name == "" || name == "index.jsp" || name == "index.html":
-		h.send(w, r, "index.html", h.page())
+	case base == "" || name == r.URL.Path && name+"/" != base:
+		http.NotFound(w, r)
+	case name == r.URL.Path:
+		http.Redirect(w, r, base, http.StatusFound)
+	case name == "" || name == "index.jsp" || name == pageFile:
+		h.send(w, r, pageFile, h.page(repository, base))
 	case name == "config.jsp":
 		h.send(w, r, "config.js", h.configuration())
 	default:
@@ -175,17 +198,24 @@ func (h *handler) send(w http.ResponseWriter, r *http.Request, name string, body
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// tag returns the version of a file. A build that is served does not change.
+// tag returns the version of a file. A build that is served does not change, but the page differs between repositories.
 func (h *handler) tag(name string, body []byte) string {
+	if name == pageFile {
+		return tagOf(body)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	tag, ok := h.tags[name]
 	if !ok {
-		sum := sha256.Sum256(body)
-		tag = `"` + hex.EncodeToString(sum[:12]) + `"`
+		tag = tagOf(body)
 		h.tags[name] = tag
 	}
 	return tag
+}
+
+func tagOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
 // types are those of the files of a build, so that every machine answers in the same way.
@@ -202,62 +232,3 @@ const typeIcons = "images/doctypes"
 
 var typeIcon = []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100" viewBox="0 0 24 24" fill="none" stroke="#5b6770" ` +
 	`stroke-width="1.5" stroke-linejoin="round"><path d="M6 3h8l4 4v14H6z"/><path d="M14 3v4h4M9 12h6M9 16h6"/></svg>`)
-
-var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
-<html lang=""><head><meta charset="utf-8"><title>catena</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="shortcut icon" href="favicon.ico">
-<link rel="stylesheet" href="index.css"></head>
-<body>
-<nuxeo-connection url="{{.Context}}" repository-name="default" method="form"></nuxeo-connection>
-<nuxeo-app base-url="{{.Base}}" product-name="catena" unresolved>
-<div id="sidebar"></div><div id="container"><div id="toolbar"></div><span id="loading"></span></div></nuxeo-app>
-<script src="vendor/webcomponentsjs/webcomponents-loader.js"></script>
-<script src="vendor/html-imports/html-imports.min.js"></script>
-<script src="vendor/web-animations/web-animations-next-lite.min.js"></script>
-<script src="config.jsp"></script>
-<script src="main.bundle.js"></script>
-</body></html>
-`))
-
-// page is the page that starts the front end.
-func (h *handler) page() []byte {
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, struct{ Context, Base string }{h.context, h.base}); err != nil {
-		panic(err) // the template is a constant
-	}
-	return b.Bytes()
-}
-
-// settings are what the platform's server tells its front end when nothing is configured.
-var settings = map[string]any{
-	"enrichers": map[string][]string{
-		"document": {
-			"hasContent", "firstAccessibleAncestor", "permissions", "breadcrumb", "preview", "favorites", "subscribedNotifications", "thumbnail",
-			"renditions", "pendingTasks", "runnableWorkflows", "runningWorkflows", "collections", "audit", "subtypes", "tags", "publications",
-		},
-		"blob": {"appLinks", "preview"},
-	},
-	"fetch": map[string][]string{"document": {"properties"}}, "dateFormat": "LL", "dateTimeFormat": "LLL", "firstDayOfWeek": "",
-	"s3": map[string]string{"useDirectUpload": "false"}, "url": map[string]string{"followRedirect": "false"}, "listingMaxItems": "10000",
-	"analytics":  map[string]any{"documentDistribution": map[string]string{"disableThreshold": ""}},
-	"selection":  map[string]string{"selectAllEnabled": "false"},
-	"user":       map[string]any{"management": map[string]any{"fetch": map[string][]string{"document": {}}}},
-	"pagination": map[string]any{"nuxeoSelectOptions": map[string]string{"listingMaxItems": "1000"}}, "trustedDomains": "",
-}
-
-// configuration is the script that tells the front end its settings.
-func (h *handler) configuration() []byte {
-	config, err := json.Marshal(settings)
-	if err != nil {
-		panic(err) // texts only
-	}
-	repositories, err := json.Marshal([]map[string]any{{
-		"name": "default", "label": "label.default.repository", "href": h.context + "/repo/default/ui/", "isDefault": true,
-	}})
-	if err != nil {
-		panic(err)
-	}
-	return []byte("var Nuxeo = Nuxeo || {};\nNuxeo.UI = Nuxeo.UI || {};\nNuxeo.UI.config = " + string(config) +
-		";\nNuxeo.UI.bundles = [];\nNuxeo.UI.repositories = " + string(repositories) + ";\n")
-}

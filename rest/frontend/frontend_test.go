@@ -61,7 +61,7 @@ func TestBuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := b.Handler("/nuxeo")
+		h := b.Handler("/nuxeo", []string{"default", "archive"})
 		for _, c := range []struct {
 			method, path string
 			status       int
@@ -70,7 +70,17 @@ func TestBuild(t *testing.T) {
 			{"GET", "/nuxeo/ui", 302, "", ""},
 			{"GET", "/nuxeo/ui/", 200, "text/html; charset=utf-8", `<nuxeo-app base-url="/nuxeo/ui/"`},
 			{"GET", "/nuxeo/ui/index.jsp", 200, "text/html; charset=utf-8", `<nuxeo-connection url="/nuxeo"`},
+			{"GET", "/nuxeo/ui/index.html", 200, "text/html; charset=utf-8", `repository-name="default"`},
+			{"GET", "/nuxeo/repo/archive/ui", 302, "", ""},
+			{"GET", "/nuxeo/repo/archive/ui/", 200, "text/html; charset=utf-8", `repository-name="archive" method="form"></nuxeo-connection>` + "\n" + `<nuxeo-app base-url="/nuxeo/repo/archive/ui/" product-name="catena"`},
+			{"GET", "/nuxeo/repo/archive/ui/main.bundle.js", 200, "text/javascript; charset=utf-8", "start()"},
+			{"GET", "/nuxeo/repo/default/ui/", 200, "text/html; charset=utf-8", `base-url="/nuxeo/repo/default/ui/"`},
+			{"GET", "/nuxeo/repo/other/ui/", 404, "", ""},
+			{"GET", "/nuxeo/repo/archive", 404, "", ""},
+			{"GET", "/nuxeo/repo/archive/other", 404, "", ""},
 			{"GET", "/nuxeo/ui/config.jsp", 200, "text/javascript; charset=utf-8", `"blob":["appLinks","preview"]`},
+			{"GET", "/nuxeo/ui/config.jsp", 200, "", `{"name":"archive","label":"label.archive.repository","href":"/nuxeo/repo/archive/ui/","isDefault":false}`},
+			{"GET", "/nuxeo/ui/config.jsp", 200, "", `Nuxeo.UI.bundles = [];`},
 			{"GET", "/nuxeo/ui/main.bundle.js", 200, "text/javascript; charset=utf-8", "start()"},
 			{"GET", "/nuxeo/ui//images/doctypes/file.svg", 200, "image/svg+xml", "<svg/>"},
 			{"GET", "/nuxeo/ui/images/doctypes/file.svg", 200, "image/svg+xml", "<svg/>"},
@@ -111,6 +121,52 @@ func TestNotABuild(t *testing.T) {
 	for name, want := range map[string]string{empty: "does not contain main.bundle.js", text: "is neither a folder nor a zip archive", empty + "/none": "no such file"} {
 		if _, err := Open(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestSettings changes what the front end is told with a file beside the build.
+func TestSettings(t *testing.T) {
+	for _, c := range []struct {
+		file, page, config, fails string
+	}{
+		{`{}`, `product-name="catena"`, `"dateFormat":"LL"`, ""},
+		{`{"product": "Files & Co"}`, `<title>Files &amp; Co</title>`, `Nuxeo.UI.bundles = [];`, ""},
+		{`{"bundles": ["drive", "own.html"]}`, `product-name="catena"`, `Nuxeo.UI.bundles = ["drive","/nuxeo/ui/own.html"];`, ""},
+		{`{"config": {"selection": {"selectAllEnabled": "true"}}}`, "", `"selection":{"selectAllEnabled":"true"}`, ""},
+		{`{"config": {"analytics": {"more": 1}}}`, "", `"analytics":{"documentDistribution":{"disableThreshold":""},"more":1}`, ""},
+		{`{"config": {"enrichers": {"blob": ["preview"]}}}`, "", `"enrichers":{"blob":["preview"],"document":["hasContent"`, ""},
+		{`{"config": {"dateFormat": "YYYY"}}`, "", `"dateFormat":"YYYY"`, ""},
+		{`{"config": {"trustedDomains": "</script>"}}`, "", `"trustedDomains":"\u003c/script\u003e"`, ""},
+		{`{"bundles": ["none"]}`, "", "", "catena.json: bundles: no file none.bundle.js in the build"},
+		{`{"bundles": ["../own.html"]}`, "", "", "catena.json: bundles: no file ../own.html in the build"},
+		{`{"bundle": ["drive"]}`, "", "", `catena.json: json: unknown field "bundle"`},
+		{`{"product": 1}`, "", "", "catena.json: json: cannot unmarshal number"},
+		{`product`, "", "", "catena.json: invalid character"},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"main.bundle.js": "", "drive.bundle.js": "", "own.html": "", settingsFile: c.file} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := Open(dir)
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: %v, want %s", c.file, err, c.fails)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		for path, want := range map[string]string{"/nuxeo/ui/": c.page, "/nuxeo/ui/config.jsp": c.config} {
+			w := httptest.NewRecorder()
+			b.Handler("/nuxeo", []string{"default"}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			if !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %s lacks %s: %s", c.file, path, want, w.Body)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 // Violation is a constraint that a value does not meet.
 type Violation struct {
+	Schema     string            // of the field; set by who knows it
 	Path       string            // xpath of the value
 	Constraint string            // NotNullConstraint, LengthConstraint, NumericIntervalConstraint, PatternConstraint, EnumConstraint
 	Parameters map[string]string // of the constraint, by name
