@@ -200,7 +200,7 @@ func TestFind(t *testing.T) {
 	s.Play([]opstest.Row{
 		{"alice", "Collection.Create", "/ws", `{"name": "100% sure"}`, "/ws/100% sure"},
 		{"", "keep", "/ws/100% sure", "", "p"},
-		{"", "User.GetCollections", "", `{"searchTerm": ""}`, "/ws/100% sure /ws/c /ws/d"},
+		{"", "User.GetCollections", "", `{"searchTerm": ""}`, "/ws/100% sure /ws/d /ws/c"},
 		{"", "User.GetCollections", "", `{"searchTerm": "C"}`, "/ws/c"},
 		{"", "User.GetCollections", "", `{"searchTerm": "%"}`, ""},
 		{"", "User.GetCollections", "", `{"searchTerm": "100%"}`, "/ws/100% sure"},
@@ -208,7 +208,7 @@ func TestFind(t *testing.T) {
 		{"", "User.GetCollections", "", `{"searchTerm": "'"}`, ""},
 		{"", "User.GetCollections", "", `{"searchTerm": "\\"}`, ""},
 		{"", "User.GetCollections", "", `{}`, `! invalid missing_parameter searchTerm: parameter "searchTerm" is missing`},
-		{"", "User.GetCollections", "", `{"searchTerm": "", "pageSize": 1, "currentPageIndex": 1}`, "/ws/c"},
+		{"", "User.GetCollections", "", `{"searchTerm": "", "pageSize": 1, "currentPageIndex": 1}`, "/ws/d"},
 		{"", "Collection.Suggestion", "", `{}`, list(c("$p", "100% sure", "/ws/100% sure"), c("$c", "c", "/ws/c"), c("$d", "d", "/ws/d"))},
 		{"", "Collection.Suggestion", "", `{"searchTerm": "c"}`, list(c("$c", "c", "/ws/c"))},
 		{"", "Collection.Suggestion", "", `{"searchTerm": "100"}`, list(fmt.Sprintf(offer, "100"), c("$p", "100% sure", "/ws/100% sure"))},
