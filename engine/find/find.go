@@ -28,6 +28,9 @@ const (
 	inParam  = 0.5
 	meant    = 0.7  // a word that means the same, to one that was said
 	implied  = 0.15 // that what is meant is a document
+	whole    = 2.0  // at most, for the part of the words behind the dot of its name that were said
+	unsaid   = 0.3  // what each of the others there takes off
+	legacy   = 0.5  // an operation that is there for programs of the platform's own pages
 	faintest = 0.25 // what scores below this part of the best is not shown
 )
 
@@ -111,9 +114,10 @@ func (x *index) search(query string, allowed func(name string) bool) []engine.Op
 			scores[i] += s
 		}
 	}
-	for i := range x.words[usual] {
-		if scores[i] > 0 {
-			scores[i] += x.words[usual][i] * implied
+	for i := range scores {
+		scores[i] += x.words[usual][i]*implied + x.covered(i, asked)
+		if family, _, _ := strings.Cut(x.docs[i].ID, "."); old[family] {
+			scores[i] *= legacy
 		}
 	}
 	type hit struct {
@@ -138,19 +142,34 @@ func (x *index) search(query string, allowed func(name string) bool) []engine.Op
 	return out
 }
 
+// covered prefers operations whose names say little else than the query does, by the words behind the dot.
+func (x *index) covered(i int, asked []string) float64 {
+	_, verb, _ := strings.Cut(x.docs[i].ID, ".")
+	words := stems(apart(verb))
+	if len(words) == 0 {
+		return 0
+	}
+	n := 0
+	for _, w := range words {
+		if slices.Contains(asked, w) {
+			n++
+		}
+	}
+	return whole*float64(n)/float64(len(words)) - unsaid*float64(len(words)-n)
+}
+
 // score is how well operations fit one word, or one that means the same.
 func (x *index) score(stem string) map[int]float64 {
 	out := map[int]float64{}
+	rare := func(stem string) float64 { return math.Log(1 + float64(len(x.docs))/float64(1+len(x.words[stem]))) }
 	take := func(stem string, part float64) {
-		at := x.words[stem]
-		rare := math.Log(1 + float64(len(x.docs))/float64(1+len(at)))
-		for i, weight := range at {
-			out[i] = max(out[i], part*weight*rare)
+		for i, weight := range x.words[stem] {
+			out[i] = max(out[i], part*weight)
 		}
 	}
-	take(stem, 1)
+	take(stem, rare(stem))
 	for _, other := range synonyms()[stem] {
-		take(other, meant)
+		take(other, meant*min(rare(stem), rare(other))) // a rare synonym does not outweigh the word that was said
 	}
 	return out
 }

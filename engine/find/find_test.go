@@ -43,6 +43,16 @@ func TestSearch(t *testing.T) {
 		"share presentation with a password":   "Deck.CreateShareLink",
 		"Document.SetProperty":                 "Document.SetProperty",
 		"setproperty":                          "Document.SetProperty",
+		"get a document":                       "Repository.GetDocument",
+		"query documents":                      "Repository.Query",
+		"read csv":                             "Data.Read",
+		"set a variable":                       "Context.SetVar",
+		"create a task":                        "Task.Create",
+		"ask for approval":                     "Task.Create",
+		"stamp a pdf":                          "PDF.WatermarkWithText",
+		"call another service":                 "Http.Request",
+		"make a file of a text":                "Data.ToFile",
+		"move to the trash":                    "Document.Trash",
 	} {
 		var names []string
 		for _, doc := range f.Search(query, everything) {

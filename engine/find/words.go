@@ -55,7 +55,15 @@ const said = `
 	run execute call invoke
 	login impersonate sudo
 	variable context var
+	task approval approver assign assignment ask
+	watermark stamp mark
+	csv spreadsheet xlsx excel table
+	http service api request
+	input this
 `
+
+// old are the families of operations for the platform's own pages, which people seldom mean.
+var old = map[string]bool{"JsonStack": true, "LocalConfiguration": true, "Navigation": true, "PlatformDrive": true, "Seam": true, "WebUI": true}
 
 // ignored are words of every sentence.
 const ignored = "a an and are as at be by can do does for from how i in into is it its me my of on or our please some that the their them there this to want what when which who will with you your"
