@@ -151,7 +151,7 @@ func blank(b engine.BlockForm) map[string]any {
 	}
 	switch b.Kind {
 	case engine.BlockWait:
-		step[b.Kind] = "1h"
+		step[b.Kind] = map[string]any{"for": "1h"} // not the short form: an event or a task is added beside it
 	case engine.BlockSwitch, engine.BlockParallel:
 		step[b.Maps] = map[string]any{"first": []any{}}
 	}

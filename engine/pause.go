@@ -21,6 +21,7 @@ type Suspension struct {
 	Vars    map[string]any
 	Params  map[string]any
 	Wait    Wait
+	Action  string // what ended the task that it waited for, once it goes on; else ""
 
 	// Of an each in batches: what it works on in one transaction, and, once it goes on, whether there is more behind that.
 	Batched bool
@@ -47,8 +48,11 @@ const (
 	WaitedAsked   = "asked"   // somebody had it go on
 )
 
-// waitedVariable tells the steps behind a wait why the chain goes on.
-const waitedVariable = "Waited"
+// The variables that tell the steps behind a wait why the chain goes on, and by which action the task has ended.
+const (
+	waitedVariable = "Waited"
+	actionVariable = "WaitedAction"
+)
 
 // TaskEnded is the event of a task that has ended.
 const TaskEnded = "workflowTaskCompleted"
@@ -122,7 +126,7 @@ func (b *planner) waiting(st *step) {
 		}
 		st.block.wait[name] = compiled
 	}
-	b.scope.add(waitedVariable)
+	b.scope.add(waitedVariable, actionVariable)
 }
 
 // asDuration reads a duration as Go writes it, or in days.
@@ -253,6 +257,7 @@ func (c *Ctx) Resume(s *Suspension, reason string) (any, error) {
 		c.SetVar(name, v)
 	}
 	c.SetVar(waitedVariable, reason)
+	c.SetVar(actionVariable, s.Action)
 	c.Input, c.resume = s.Input, s
 	t := c.step(d, s.Input, nil, nil)
 	out, err := c.dynamic(&d.Run.variants[0], s.Params, s.Input)

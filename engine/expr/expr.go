@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -378,8 +379,12 @@ func run(code *vm.Program, env map[string]any, m *Meter) (any, error) {
 	if strings.Contains(line, "memory budget") {
 		return nil, fault.Limit.Errorf("expression: uses too much memory").WithCode(fault.CodeExpression)
 	}
+	line = ofNothing.ReplaceAllString(line, "cannot read $1 of an empty value")
 	return nil, fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
 }
+
+// ofNothing is what the library says when a member of nil is read.
+var ofNothing = regexp.MustCompile(`cannot fetch (.+?) from <nil>`)
 
 // unwrap puts values in place of their plain views.
 func unwrap(v any, depth int) any {

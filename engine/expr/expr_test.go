@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -80,5 +81,25 @@ func TestValuesComeBackFromTheirViews(t *testing.T) {
 	list, _ := got.([]any)
 	if err != nil || len(list) != 2 || list[0] != h || list[1].(map[string]any)["a"] != h {
 		t.Errorf("nested: got %v, %v", got, err)
+	}
+}
+
+// TestOfNothing: who reads a member of an empty value is told so in words.
+func TestOfNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"expr:a.name":     "cannot read name of an empty value",
+		"@{a.b}":          "cannot read b of an empty value",
+		"expr:m.none.one": "cannot read one of an empty value",
+		"expr:m['x'].y":   "cannot read y of an empty value",
+		"expr:l[0].name":  "cannot read name of an empty value",
+	} {
+		p, err := Parse(text, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Eval(map[string]any{"a": nil, "m": map[string]any{}, "l": []any{nil}}, NewMeter(func(int) error { return nil }))
+		if err == nil || !strings.Contains(err.Error(), want) || fault.Of(err) != fault.Invalid {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

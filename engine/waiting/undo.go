@@ -37,11 +37,11 @@ type undone struct {
 func (r *Runs) Record(c *engine.Ctx, attempt string, u *engine.Undo) error {
 	w := undone{Op: u.Op, Line: u.Line, Owned: storage.OwnedBy(c.As), Actor: c.As.Actor}
 	var err error
-	if w.Params, err = encode(u.Params); err != nil {
+	if w.Params, err = new(keeper).encode(u.Params); err != nil {
 		return err
 	}
 	// The input helps to undo but is not required, unlike the parameters, which say what to undo.
-	if w.Input, err = encode(u.Input); err != nil {
+	if w.Input, err = new(keeper).encode(u.Input); err != nil {
 		w.Input = nil // a file, for example: what undoes the step gets none
 	}
 	due := c.Now.Add(c.Engine().Limits().Time + grace)

@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 // maxDepth is how deep lists and maps within each other are kept.
 const maxDepth = 50
+
+// maxFiles is how many files a chain that waits keeps.
+const maxFiles = 100
 
 // The members that stand for what JSON does not have. A map of somebody's with one of these names is not kept.
 const (
@@ -20,10 +25,18 @@ const (
 	ofDocs = "$documents"
 	ofRef  = "$reference"
 	ofTime = "$time"
+	ofFile = "$file"
 )
 
+// keeper writes values. It collects the files in them, whose content has to be held as long as the values are kept; without
+// takes, files are refused.
+type keeper struct {
+	takes bool
+	files []storage.Blob
+}
+
 // keep makes a value one that can be written as JSON and found again.
-func keep(v any, depth int) (any, error) {
+func (k *keeper) keep(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fault.Limit.Errorf("nested more than %d deep", maxDepth)
 	}
@@ -55,38 +68,56 @@ func keep(v any, depth int) (any, error) {
 	case []string:
 		return v, nil
 	case storage.Props:
-		return keepMap(v, depth)
+		return k.keepMap(v, depth)
 	case map[string]any:
-		return keepMap(v, depth)
+		return k.keepMap(v, depth)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
 			var err error
-			if out[i], err = keep(item, depth+1); err != nil {
+			if out[i], err = k.keep(item, depth+1); err != nil {
 				return nil, err
 			}
 		}
 		return out, nil
-	case *storage.Blob, storage.Blobs:
-		return nil, fault.Invalid.Errorf("a file is not kept while a chain waits; attach it to a document")
+	case *storage.Blob:
+		if v == nil {
+			return nil, nil
+		}
+		return k.file(v)
+	case storage.Blobs:
+		return k.keep(engine.List(v), depth)
 	}
 	return nil, fault.Invalid.Errorf("a value of type %T is not kept while a chain waits", v)
 }
 
-func keepMap(m map[string]any, depth int) (any, error) {
+func (k *keeper) keepMap(m map[string]any, depth int) (any, error) {
 	out := make(map[string]any, len(m))
 	for name, item := range m {
 		switch name {
-		case ofDoc, ofDocs, ofRef, ofTime:
+		case ofDoc, ofDocs, ofFile, ofRef, ofTime:
 			return nil, fault.Invalid.Errorf("member %s: is reserved", name)
 		}
-		kept, err := keep(item, depth+1)
+		kept, err := k.keep(item, depth+1)
 		if err != nil {
 			return nil, fault.Wrap(err, "%s", name)
 		}
 		out[name] = kept
 	}
 	return out, nil
+}
+
+// file writes what describes a file; the same content is held once.
+func (k *keeper) file(b *storage.Blob) (any, error) {
+	if !k.takes {
+		return nil, fault.Invalid.Errorf("a file is not kept; attach it to a document")
+	}
+	if !slices.ContainsFunc(k.files, func(f storage.Blob) bool { return f.Digest == b.Digest }) {
+		if k.files = append(k.files, *b); len(k.files) > maxFiles {
+			return nil, fault.Limit.Errorf("a chain that waits keeps at most %d files", maxFiles)
+		}
+	}
+	return map[string]any{ofFile: map[string]any{"name": b.Name, "type": b.Type, "encoding": b.Encoding, "digest": b.Digest, "size": b.Size}}, nil
 }
 
 func ids(docs storage.Docs) []string {
@@ -98,8 +129,8 @@ func ids(docs storage.Docs) []string {
 }
 
 // encode writes a value so that decode finds it again.
-func encode(v any) (json.RawMessage, error) {
-	kept, err := keep(v, 0)
+func (k *keeper) encode(v any) (json.RawMessage, error) {
+	kept, err := k.keep(v, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +188,9 @@ func foundMap(c *engine.Ctx, m map[string]any) (any, error) {
 	if text, ok := m[ofTime].(string); ok {
 		return time.Parse(time.RFC3339Nano, text)
 	}
+	if about, ok := m[ofFile].(map[string]any); ok {
+		return loadFile(c, about), nil
+	}
 	if list, ok := m[ofDocs].([]any); ok {
 		docs := storage.Docs{}
 		for _, item := range list {
@@ -178,6 +212,18 @@ func foundMap(c *engine.Ctx, m map[string]any) (any, error) {
 		}
 	}
 	return m, nil
+}
+
+func loadFile(c *engine.Ctx, about map[string]any) *storage.Blob {
+	text := func(name string) string {
+		s, _ := about[name].(string)
+		return s
+	}
+	var size int64
+	if n, ok := about["size"].(json.Number); ok {
+		size, _ = n.Int64()
+	}
+	return hold.Load(c.Tx, storage.Blob{Name: text("name"), Type: text("type"), Encoding: text("encoding"), Digest: text("digest"), Size: size})
 }
 
 // document is the one of an id; nil if it is gone or may not be read.

@@ -17,6 +17,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -102,10 +103,12 @@ type row struct {
 	Batch   int       `json:",omitempty"`
 	Done    int       `json:",omitempty"` // batches that are done
 	Batches int       `json:",omitempty"` // altogether
+	Files   []string  `json:",omitempty"` // digests of the content that is held for the values below and for items
 	Input   json.RawMessage
 	Vars    json.RawMessage
 	Params  json.RawMessage
 	Reason  string `json:",omitempty"` // why it is to go on, once it is
+	Action  string `json:",omitempty"` // what ended the task that it waited for
 	Failure string `json:",omitempty"` // of the last try to go on
 }
 
@@ -140,13 +143,17 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 	} else if err := w.continued(c); err != nil {
 		return nil, err
 	}
-	if err := w.fill(s); err != nil {
+	k := &keeper{takes: true}
+	if err := w.fill(s, k); err != nil {
 		return nil, err
 	}
 	if size := len(w.Input) + len(w.Vars) + len(w.Params); size > maxRow {
 		return nil, fault.Limit.Errorf("a chain that waits keeps at most %d bytes, not %d", maxRow, size)
 	}
-	if err := w.await(c, s, r); err != nil {
+	if err := w.await(c, s, r, k); err != nil {
+		return nil, err
+	}
+	if err := w.holdFiles(c, k.files); err != nil {
 		return nil, err
 	}
 	if err := c.Tx.Table(table).Put(w.key(), w); err != nil {
@@ -162,7 +169,7 @@ func (w *row) continued(c *engine.Ctx) error {
 	if err != nil || !found {
 		return err
 	}
-	w.Began, w.Turn = before.Began, before.Turn+1
+	w.Began, w.Turn, w.Files = before.Began, before.Turn+1, before.Files
 	// The same step in batches once more: one batch further. Another step begins to count again.
 	if w.Batched && before.Batched && before.Step == w.Step {
 		w.Done, w.Batches = before.Done+1, before.Batches
@@ -171,27 +178,52 @@ func (w *row) continued(c *engine.Ctx) error {
 }
 
 // fill writes down what the chain needs to go on.
-func (w *row) fill(s *engine.Suspension) (err error) {
-	if w.Input, err = encode(s.Input); err != nil {
+func (w *row) fill(s *engine.Suspension, k *keeper) (err error) {
+	if w.Input, err = k.encode(s.Input); err != nil {
 		return fault.Wrap(err, "input")
 	}
-	if w.Vars, err = encode(s.Vars); err != nil {
+	if w.Vars, err = k.encode(s.Vars); err != nil {
 		return fault.Wrap(err, "variable")
 	}
-	if w.Params, err = encode(s.Params); err != nil {
+	if w.Params, err = k.encode(s.Params); err != nil {
 		return fault.Wrap(err, "parameter")
 	}
 	return nil
 }
 
+// holdFiles holds the content of files until the run ends. What an earlier turn has held stays, since items of batches to come
+// may have it.
+func (w *row) holdFiles(c *engine.Ctx, files []storage.Blob) error {
+	for i := range files {
+		if slices.Contains(w.Files, files[i].Digest) {
+			continue
+		}
+		if err := hold.Keep(c.Tx, w.Run, &files[i]); err != nil {
+			return fault.Wrap(err, "file %s", files[i].Name)
+		}
+		w.Files = append(w.Files, files[i].Digest)
+	}
+	return nil
+}
+
+// release lets go of the content of files.
+func (w *row) release(tx *storage.Tx) error {
+	for _, digest := range w.Files {
+		if err := hold.Release(tx, w.Run, digest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // await has the chain go on when the time has come.
-func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs) error {
+func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs, k *keeper) error {
 	reason := engine.WaitedTime
 	switch {
 	case w.Batched:
 		w.For = "batch"
 		if !s.More {
-			if err := w.keepItems(c, s.Items); err != nil {
+			if err := w.keepItems(c, s.Items, k); err != nil {
 				return err
 			}
 		}
@@ -224,9 +256,9 @@ func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs) error {
 func (w *row) itemKey(n int) string { return fmt.Sprintf("%s/%08d", w.key(), n) }
 
 // keepItems writes down the items, each batch in a row of its own.
-func (w *row) keepItems(c *engine.Ctx, items []any) error {
+func (w *row) keepItems(c *engine.Ctx, items []any, k *keeper) error {
 	for part := range slices.Chunk(items, w.Batch) {
-		raw, err := encode(part)
+		raw, err := k.encode(part)
 		if err != nil {
 			return fault.Wrap(err, "each")
 		}
@@ -258,6 +290,7 @@ func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
 		return nil
 	}
 	var subjects []string
+	action, _ := e.Extra["action"].(string)
 	if e.Doc != nil && e.Doc.Saved() {
 		subjects = append(subjects, e.Doc.ID())
 	}
@@ -271,7 +304,7 @@ func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
 			if err != nil {
 				return err
 			}
-			if err := wake(tx, a.Key); err != nil {
+			if err := wake(tx, a.Key, action); err != nil {
 				return err
 			}
 		}
@@ -279,8 +312,8 @@ func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
 	return nil
 }
 
-// wake has a chain go on because of what it waits for.
-func wake(tx *storage.Tx, key string) error {
+// wake has a chain go on because of what it waits for; action is what ended the task.
+func wake(tx *storage.Tx, key, action string) error {
 	var w row
 	// With a reason the chain is about to go on already.
 	if found, err := tx.Table(table).Get(key, &w); err != nil || !found || w.Reason != "" {
@@ -289,7 +322,7 @@ func wake(tx *storage.Tx, key string) error {
 	if err := w.forget(tx); err != nil {
 		return err
 	}
-	w.Reason = w.For
+	w.Reason, w.Action = w.For, action
 	if err := tx.Table(table).Put(key, &w); err != nil {
 		return err
 	}
@@ -306,7 +339,7 @@ func (w *row) forget(tx *storage.Tx) error {
 
 // remove removes the chain with everything that is kept for it.
 func (w *row) remove(tx *storage.Tx) error {
-	err := errors.Join(tx.Table(table).Delete(w.key()), w.forget(tx))
+	err := errors.Join(tx.Table(table).Delete(w.key()), w.forget(tx), w.release(tx))
 	// Items of batches that are done were deleted as each began.
 	for n := w.Done; n < w.Batches && err == nil; n++ {
 		err = tx.Table(itemTable).Delete(w.itemKey(n))
@@ -395,6 +428,9 @@ func goOn(tx *storage.Tx, e *engine.Engine, t turn) error {
 	if _, err := tx.Table(table).Get(t.Key, &after); err != nil || after.Turn != w.Turn {
 		return err // it waits again
 	}
+	if err := w.release(tx); err != nil {
+		return err
+	}
 	return tx.Table(table).Delete(t.Key)
 }
 
@@ -402,7 +438,7 @@ func goOn(tx *storage.Tx, e *engine.Engine, t turn) error {
 func (w *row) suspension(c *engine.Ctx) (s *engine.Suspension, err error) {
 	s = &engine.Suspension{
 		Run: w.Run, Chain: w.Chain, Version: w.Version, Step: w.Step, Line: w.Line,
-		Batched: w.Batched, Batch: w.Batch, More: w.Done+1 < w.Batches,
+		Batched: w.Batched, Batch: w.Batch, More: w.Done+1 < w.Batches, Action: w.Action,
 	}
 	if s.Input, err = decode(c, w.Input); err != nil {
 		return nil, err

@@ -17,11 +17,12 @@ class Refused extends Error {
   }
 }
 
-// call asks the server; a session that has expired leads to signing in again.
+// call asks the server; a session that has expired leads to signing in again. A body is JSON, or a form with files.
 const call = async (method, path, body, headers = {}) => {
+  const whole = body === undefined || body instanceof FormData;
   const response = await fetch(site.prefix + path, {
-    method, headers: { "X-CSRF-Token": site.csrf, Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
-    body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin",
+    method, headers: { "X-CSRF-Token": site.csrf, Accept: "application/json", ...(whole ? {} : { "Content-Type": "application/json" }), ...headers },
+    body: whole ? body : JSON.stringify(body), credentials: "same-origin",
   });
   const type = response.headers.get("Content-Type") || "";
   const answer = type.includes("json") ? await response.json() : await response.text();
@@ -35,18 +36,16 @@ const bare = (answer) => (answer && typeof answer === "object" && "entity-type" 
 // run carries out an operation.
 const run = async (name, params, input) => bare((await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input })).answer);
 
-// upload carries out an operation whose input is a file.
-const upload = async (name, file, params) => {
+// withFile is the body of a call whose input is a file.
+const withFile = (file, params) => {
   const body = new FormData();
   body.append("request", new Blob([JSON.stringify({ params })], { type: "application/json" }));
   body.append("input", file, file.name);
-  const response = await fetch(`${site.prefix}/api/v1/automation/${name}`, {
-    method: "POST", headers: { "X-CSRF-Token": site.csrf, Accept: "application/json" }, body, credentials: "same-origin",
-  });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refused(response.status, answer);
-  return bare(answer);
+  return body;
 };
+
+// upload carries out an operation whose input is a file.
+const upload = async (name, file, params) => bare((await call("POST", `/api/v1/automation/${name}`, withFile(file, params))).answer);
 
 // make builds an element; text never becomes HTML.
 const make = (name, attributes = {}, ...children) => {

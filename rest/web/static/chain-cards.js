@@ -13,6 +13,7 @@ const ChainCards = (() => {
     const value = (name) => card.members.find((m) => m.name === name)?.value;
     const text = (v) => (v === null || v === undefined ? "" : typeof v === "object" ? JSON.stringify(v) : String(v));
     if (card.kind === "operation") return card.params.filter((p) => p.value !== "").map((p) => `${p.name}: ${text(p.value)}`).join(" · ");
+    if (card.kind === "wait" && typeof value("wait") === "object") return Object.entries(value("wait") || {}).map(([name, v]) => `${name}: ${text(v)}`).join(" · ");
     return text(value(card.kind));
   };
 
@@ -130,5 +131,5 @@ const ChainCards = (() => {
   // end is the path behind the last step of a list.
   const end = (path) => `${path}/${lanes.find((l) => l.path === path)?.length || 0}`;
 
-  return { draw, end, open: (path) => open.add(path), close: () => open.clear(), brief };
+  return { draw, end, numbered: (n) => all[n - 1], open: (path) => open.add(path), close: () => open.clear(), brief };
 })();

@@ -168,16 +168,29 @@ const ChainForm = (() => {
     each: [["each", "List", "text", "An expression, or input for the input of the step", true], ["item", "Variable of the item", "text", "item, unless it says otherwise"], ["batch", "Items per transaction", "integer"], ["most", "Most items", "integer"]],
     return: [["return", "Value", "any", "Empty for the input of the step"]],
   };
-  const waits = (card) => (typeof (member(card.members, "wait")?.value) === "object" ? [["wait/for", "For", "text", "Such as 90s, 12h or 30d"], ["wait/until", "Until", "date"], ["wait/event", "Event", "text"], ["wait/task", "Task", "text"], ["wait/document", "Document", "text"]] : [["wait", "For", "text", "Such as 90s, 12h or 30d"]]);
+  // waits are the fields of a step that waits. The short form, a duration alone, becomes a map when anything else is entered.
+  const waits = (card, outline, edit) => {
+    const now = member(card.members, "wait")?.value;
+    const short = now === null || typeof now !== "object";
+    const full = !short ? edit : (e) => edit(e.path.endsWith("/for") ? { ...e, path: `${card.path}/wait` } : { action: "set", path: `${card.path}/wait`, value: { ...(now ? { for: now } : {}), [e.path.slice(e.path.lastIndexOf("/") + 1)]: e.value } });
+    const members = short ? [...card.members.filter((m) => m.name !== "wait"), { name: "wait", value: { for: now } }] : card.members;
+    const problems = card.problems.map((p) => (p.param === "wait" ? { ...p, param: "wait/for" } : p));
+    return keyed({ ...card, members, problems }, outline, full, [
+      ["wait/for", "For", "text", "At most this long, such as 90s, 12h or 30d"], ["wait/until", "Until", "date", "Instead: until this instant"],
+      ["wait/task", "End of a task", "any", "true for a task of the document, or the id of a task"], ["wait/event", "Event", "text", "Name of an event of the document, such as documentModified"],
+      ["wait/document", "Document", "text", "Of the task or event; without it, the input"],
+    ]);
+  };
 
   // step is the form of a step.
   const step = (card, outline, edit) => {
     const op = outline.operations[card.op];
     const more = [["when", "Only when", "text", "An expression; unless it is true, the step is skipped", true], ["as", "Keep the result as", "text", "Name of a variable"], ["retry/times", "Tries", "integer", "How often it is tried if it fails for a reason that may pass"], ["retry/pause", "Pause between tries", "text", "Such as 500ms"]];
     if (!member(card.members, "onError") || member(card.members, "onError").value.chain !== undefined) more.push(["onError/chain", "If it fails, run", "text", "Name of an operation or chain"]);
+    if (op) more.push(["undo/op", "If the call fails later, undo by", "text", "Name of an operation or chain that makes up for the step"], ["undo/params", "Parameters of the undo", "json", "As JSON; This is what the step returned"]);
     return make("div", { class: "form" },
       op ? make("p", { class: "soft small" }, op.description) : null,
-      ...(card.kind === "operation" ? parameters(card, outline, edit) : keyed(card, outline, edit, card.kind === "wait" ? waits(card) : blocks[card.kind] || [])),
+      ...(card.kind === "operation" ? parameters(card, outline, edit) : card.kind === "wait" ? waits(card, outline, edit) : keyed(card, outline, edit, blocks[card.kind] || [])),
       card.kind === "return" ? null : folded(`${card.path} when`, "Condition, result and errors", keyed(card, outline, edit, more)));
   };
 

@@ -15,7 +15,13 @@ const ChainRun = (() => {
         },
       }));
     };
-    if (value("input") !== "void") add("%input", "Input", "text", value("input") ? `A ${value("input")}: path or id` : "Path or id of a document, or empty", { pick: "document" });
+    if (value("input") === "blob") {
+      const file = make("input", { id: "try-file", type: "file", "data-key": "try file" });
+      file.addEventListener("change", () => {
+        given["%file"] = file.files[0];
+      });
+      fields.push(make("div", { class: "field" }, make("label", { for: "try-file" }, "File"), file));
+    } else if (value("input") !== "void") add("%input", "Input", "text", value("input") ? `A ${value("input")}: path or id` : "Path or id of a document, or empty", { pick: "document" });
     for (const p of Array.isArray(value("params")) ? value("params") : []) {
       if (!p?.name) continue;
       const kind = p.values ? "choice" : { boolean: "boolean", integer: "integer", long: "integer", float: "number", date: "date", stringlist: "lines", list: "json", map: "json", properties: "json", object: "any" }[p.type] || "text";
@@ -27,9 +33,11 @@ const ChainRun = (() => {
   // call runs a saved chain; a dry run is traced.
   const start = async (name, given, dry) => {
     const params = Object.fromEntries(Object.entries(given).filter(([k]) => k.startsWith("param ")).map(([k, v]) => [k.slice(6), v]));
-    const { answer, status } = await call("POST", `/api/v1/automation/${encodeURIComponent(name)}${dry ? "?dryRun=true&trace=true" : ""}`, { params, input: given["%input"] });
+    const body = given["%file"] ? withFile(given["%file"], params) : { params, input: given["%input"] };
+    const { answer, status } = await call("POST", `/api/v1/automation/${encodeURIComponent(name)}${dry ? "?dryRun=true&trace=true" : ""}`, body);
     const text = status === 204 ? "Done, without a result." : typeof answer === "string" ? answer.slice(0, 20000) : JSON.stringify(dry ? answer.value : answer, null, 2);
-    return { text, trace: dry ? answer.trace : null };
+    const out = dry ? answer.value : answer;
+    return { text, trace: dry ? answer.trace : null, waits: Boolean(bare(out)?.run && bare(out)?.state) };
   };
 
   const blocks = new Set(["each", "if", "switch", "parallel", "wait", "return"]);

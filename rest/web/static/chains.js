@@ -53,7 +53,7 @@
     },
     add: (path) => find(path),
     draw: () => keeping(draw),
-    did: (card) => did && card.kind === "operation" && (did.get(card.line) || { times: 0, changes: [] }),
+    did: (card) => did && (did.failed ? did.get(card.line) : card.kind === "operation" && (did.get(card.line) || { times: 0, changes: [] })),
   };
 
   const draw = () => {
@@ -152,14 +152,34 @@
       make("strong", {}, f.label), f.op && f.op !== f.label ? make("code", {}, f.op) : null, make("span", { class: "soft small" }, f.description)))) : [make("li", { class: "soft" }, "Nothing found.")]));
   }, false);
 
+  // fail shows an error of a run at the card of its step.
+  const fail = (error) => {
+    const card = ChainCards.numbered(Number(/: step (\d+): /.exec(error.message)?.[1]));
+    byId("outcome").replaceChildren(make("span", { class: "wrong" }, error.message));
+    if (!card) return;
+    did = new Map([[card.line, { error: error.message.replace(/^.*?: step \d+: /, "") }]]);
+    did.failed = true;
+    draw();
+    byId("cards").querySelector(`[data-path="${CSS.escape(card.path)}"]`)?.scrollIntoView({ block: "center" });
+  };
+
   const attempt = (dry) => tried(async () => {
     await work;
     byId("result").replaceChildren();
-    const { text, trace } = await ChainRun.start(chosen, test.given, dry);
-    did = trace && ChainRun.steps(trace);
-    byId("result").textContent = text;
-    byId("result").hidden = false;
-    byId("outcome").textContent = dry ? "Dry run: nothing was changed. The cards show what each step would change." : "The chain has run.";
+    byId("result").hidden = true;
+    byId("outcome").textContent = "Running…";
+    did = null;
+    try {
+      const { text, trace, waits } = await ChainRun.start(chosen, test.given, dry);
+      did = trace && ChainRun.steps(trace);
+      byId("result").textContent = text;
+      byId("result").hidden = false;
+      byId("outcome").textContent = dry ? "Dry run: nothing was changed. The cards show what each step would change." : waits ? "The chain has run up to a step that waits; see Runs." : "The chain has run.";
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status === 401) throw error;
+      fail(error);
+      return;
+    }
     draw();
     byId("outcome").scrollIntoView({ block: "nearest" });
   });
@@ -222,7 +242,22 @@
     byId("state").className = "tag good";
   }));
   byId("try").addEventListener("submit", (e) => attempt(e.submitter?.value === "dry")(e));
+  // named opens the chain that the address names, and the card of the line behind it.
+  const named = async () => {
+    const [, name, line] = /^#([^:]+):?(\d*)$/.exec(location.hash) || [];
+    if (!name) return;
+    const found = decodeURIComponent(name);
+    await write((await run("Chain.Read", { name: found })).source, found);
+    const card = byId("cards").querySelector(`[data-step="${line}"]`);
+    if (!card) return;
+    ChainCards.open(card.dataset.path);
+    draw();
+    byId("cards").querySelector(`[data-step="${line}"]`).scrollIntoView({ block: "center" });
+    byId("cards").querySelector(`[data-step="${line}"] .title`).focus({ preventScroll: true });
+  };
+  window.addEventListener("hashchange", tried(named, false));
   tried(async () => {
-    await Promise.all([load(), write(empty, "")]);
+    await Promise.all([load(), location.hash ? null : write(empty, "")]);
+    await named();
   })();
 })();

@@ -61,7 +61,7 @@
     button.disabled = true;
     try {
       const { answer, status, type } = await call("POST", `/api/v1/automation/${encodeURIComponent(op.id)}${dry ? "?dryRun=true" : ""}`,
-        { params, input: f.get("%input") || undefined });
+        f.get("%file")?.size ? withFile(f.get("%file"), params) : { params, input: f.get("%input") || undefined });
       out.textContent = status === 204 ? "Done, without a result." : type.includes("json") ? JSON.stringify(answer, null, 2) : String(answer).slice(0, 20000);
       out.hidden = false;
       out.focus();
@@ -84,6 +84,7 @@
     if (takes.some((t) => t !== "void")) {
       form.append(make("label", { class: "field" }, "Input", make("input", { name: "%input", placeholder: "/path, an id, or empty", autocomplete: "off" }), make("p", {}, `Takes ${takes.join(", ")}.`)));
     }
+    if (takes.some((t) => /^blob/.test(t))) form.append(make("label", { class: "field" }, "File", make("input", { type: "file", name: "%file" }), make("p", {}, "Instead of the input.")));
     for (const p of op.params) {
       form.append(make("label", { class: "field" }, `${p.name}${p.required ? " *" : ""} `, make("span", { class: "tag" }, p.type), input(p), make("p", {}, p.description || "")));
     }

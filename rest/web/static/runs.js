@@ -52,9 +52,16 @@
 
   const facts = (list) => make("dl", { class: "facts" }, ...list.filter(([, v]) => v !== "" && v !== undefined).flatMap(([name, v]) => [make("dt", {}, name), make("dd", {}, v)]));
 
+  // culprit is the line of a chain at which it failed, 0: it did not.
+  const culprit = (s) => (s.steps || []).reduce((line, t) => (t.error ? culprit(t) || t.line || line : line), 0);
+
+  // edit leads from a chain that ran to its cards, and to the one that failed.
+  const edit = (s) => (s.steps?.some((t) => t.line) && s.op.includes(".") ? make("a", { class: "button quiet", href: `${site.prefix}/ui/chains#${encodeURIComponent(s.op)}${s.error ? `:${culprit(s)}` : ""}` }, s.error ? "Edit the step that failed" : "Edit the chain") : null);
+
   // step is one operation of the tree, with those it ran.
   const step = (s) => make("li", {}, make("details", { open: Boolean(s.error || s.console || s.steps) },
     make("summary", {}, make("code", {}, s.op), s.line ? make("span", { class: "tag" }, `line ${s.line}`) : null, make("span", { class: "soft" }, lasts(s.duration)), s.error ? badge("failed") : null),
+    edit(s),
     facts([["Input", s.input], ...Object.entries(s.params || {}).map(([name, v]) => [name, v]), ["Output", s.output], ["Error", s.error]]),
     s.console ? make("pre", { class: "result", tabindex: "0", "aria-label": "Console output" }, s.console.join("\n")) : null),
   s.steps ? make("ol", { class: "steps" }, ...s.steps.map(step)) : null);
