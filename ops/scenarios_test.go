@@ -2,7 +2,6 @@ package ops_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"catena/chains"
 	"catena/decks"
 	"catena/engine"
+	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/scenario"
 	"catena/engine/schedule"
@@ -41,16 +41,27 @@ var entryPoints = []struct {
 	name string
 	open func(*resttest.Server) scenario.EntryPoint
 }{
-	{"engine", func(s *resttest.Server) scenario.EntryPoint { return scenario.Engine(s.Engine) }},
+	{"engine", func(s *resttest.Server) scenario.EntryPoint { return engineEntryPoint{s} }},
 	{"mcp", func(s *resttest.Server) scenario.EntryPoint { return &mcpEntryPoint{s} }},
 	{"rest", func(s *resttest.Server) scenario.EntryPoint { return &restEntryPoint{s} }},
+}
+
+// engineEntryPoint calls the engines of the servers in turn.
+type engineEntryPoint struct{ s *resttest.Server }
+
+func (d engineEntryPoint) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
+	e, err := d.s.Turn(ctx)
+	if err != nil {
+		return broken(err)
+	}
+	return scenario.Engine(e).Run(ctx, user, c)
 }
 
 // embedded are the scenarios that show numbers of changes, which are others in a store that several processes write to.
 var embedded = []string{"drive.change", "drive.edit", "drive.synchronize"}
 
 // TestScenarios plays every scenario through every entry point, each on a fresh server. make postgres plays them on
-// PostgreSQL.
+// PostgreSQL, and make nodes on two servers that answer in turn.
 func TestScenarios(t *testing.T) {
 	for _, file := range scenarios(t) {
 		if os.Getenv("TEST_STORE") != "" && slices.Contains(embedded, nameOf(file)) {
@@ -97,7 +108,7 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.EntryP
 	}
 	s, clock := server(t)
 	w := scenario.World{
-		EntryPoint: open(s), Spare: scenario.Engine(s.Engine), Tick: clock.Tick,
+		EntryPoint: open(s), Spare: engineEntryPoint{s}, Tick: clock.Tick,
 		User:  func(name string, groups ...string) error { s.User(name, groups...); return nil },
 		Rerun: os.Getenv("TEST_STORE") != "",
 	}
@@ -126,25 +137,26 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 		t.Fatal(err)
 	}
 	clock := scenario.NewClock()
-	runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}})
-	t.Cleanup(func() {
-		if err := runner.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ls, schedules, runs := listener.New(), schedule.New(), waiting.New()
+	var runs *waiting.Runs
 	s := resttest.Start(t, resttest.Config{
 		Repo: decks.Listen,
-		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), schedules.Ops(), runs.Ops(), decks.Ops),
+		Ops:  decks.Ops,
+		Deployed: func() library.Deployments {
+			runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}})
+			t.Cleanup(func() {
+				if err := runner.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			runs = waiting.New()
+			return library.Deployments{runner, chains.New(), listener.New(), runs, schedule.New()}
+		},
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID, c.Keeper = clock.Now, clock.NewID, runs },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
-	if err := errors.Join(ls.Load(t.Context(), s.Engine), schedules.Load(t.Context(), s.Engine), runs.Load(t.Context(), s.Engine)); err != nil {
-		t.Fatal(err)
-	}
 	s.User("alice")
 	s.User("bob")
 	return s, clock

@@ -3,7 +3,6 @@ package rest_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,9 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"catena/chains"
 	"catena/decks"
-	"catena/engine/waiting"
 	"catena/rest/resttest"
 )
 
@@ -134,7 +131,7 @@ func (b *tab) look(what string) {
 // TestBrowserAccessAdministrator looks in the same way at what only administrators see: the cards of a chain, the dialogs of
 // documents, runs.
 func TestBrowserAccessAdministrator(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops()), Single: true, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
 	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Lock\ninput: document\nsteps:\n  - op: Document.Lock\n  - if: \"true\"\n    then:\n      - op: Document.Unlock\n"}}`)
 	s.Do("POST", "/api/v1/automation/Desk.Lock", `{"input": "/"}`)
 	s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": {"type": "Workspace", "name": "desk"}}`)
@@ -167,7 +164,7 @@ func TestBrowserAccessAdministrator(t *testing.T) {
 // controls have names, all text stands out in light and in dark, and the Tab key goes through
 // everything in order with a mark around it.
 func TestBrowserAccess(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, waiting.New().Ops()), Single: true, Repo: decks.Listen}) // its second deck is number 2
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
 	s.User("alice")
 	pro(t, s, "alice")
 	path := makeDeck(t, s, map[string]any{"title": "Plans", "description": "What we will do.", "data": threeSlides, "visibility": "all"})

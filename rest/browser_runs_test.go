@@ -2,21 +2,18 @@ package rest_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
-	"catena/chains"
 	"catena/decks"
-	"catena/engine/waiting"
 	"catena/rest/resttest"
 )
 
 // TestBrowserRecordedRuns looks at runs on their page: filters them, reads the steps of one that failed, corrects its values and
 // runs it again, and compares two.
 func TestBrowserRecordedRuns(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops()), Single: true, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
 	for _, body := range []string{`{"type": "Folder", "name": "desk"}`, `{"type": "Folder", "name": "shelf"}`} {
 		s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": `+body+`}`)
 	}

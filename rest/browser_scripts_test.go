@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"catena/decks"
+	"catena/engine/library"
 	"catena/engine/waiting"
 	"catena/rest/resttest"
 	"catena/scripts"
@@ -23,13 +23,15 @@ func withScripts(t *testing.T) *resttest.Server {
 	if out, err := exec.Command("go", "build", "-o", exe, "../scripts/testdata/worker").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	runner := scripts.New(scripts.Options{Worker: []string{exe}, Limits: scripts.Limits{Spares: 1}})
-	t.Cleanup(func() {
-		if err := runner.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, runner.Ops(), waiting.New().Ops()), Single: true, Repo: decks.Listen})
+	return resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Deployed: func() library.Deployments {
+		runner := scripts.New(scripts.Options{Worker: []string{exe}, Limits: scripts.Limits{Spares: 1}})
+		t.Cleanup(func() {
+			if err := runner.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return library.Deployments{runner, waiting.New()}
+	}})
 }
 
 // inEditor is an element of the editor of scripts.

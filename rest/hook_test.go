@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"catena/engine/hook"
+	"catena/engine/library"
 	"catena/rest"
 	"catena/rest/automation"
 	"catena/rest/resttest"
@@ -31,11 +32,11 @@ type hooked struct {
 
 func withHooks(t *testing.T) *hooked {
 	t.Helper()
-	h := hook.New()
-	s := resttest.Start(t, resttest.Config{Ops: h.Ops(), Rest: func(c *rest.Config) { c.Hooks = automation.Receive(h) }})
-	if err := h.Load(t.Context(), s.Engine); err != nil {
-		t.Fatal(err)
-	}
+	var h *hook.Hooks
+	s := resttest.Start(t, resttest.Config{
+		Deployed: func() library.Deployments { h = hook.New(); return library.Deployments{h} },
+		Rest:     func(c *rest.Config) { c.Hooks = automation.Receive(h) },
+	})
 	s.User("lea")
 	all := &hooked{s, t, h}
 	if a := all.call("Document.AddPermission", "doc:/", map[string]any{"permission": "ReadWrite", "username": "lea"}); a.StatusCode != http.StatusOK {

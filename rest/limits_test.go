@@ -20,7 +20,7 @@ import (
 // says how much is allowed.
 func TestBounds(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{
-		Ops: testOps, Single: true, // results of asynchronous runs
+		Ops: testOps,
 		Rest: func(c *rest.Config) {
 			c.Limits.JSON, c.Limits.Parts, c.Limits.UserResults, c.Limits.Batch = 2000, 3, 2503, 5
 		},

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"catena/chains"
 	"catena/engine"
 	"catena/ops/opstest"
 	"catena/rest/resttest"
@@ -41,7 +40,7 @@ type outcomes struct {
 
 func newOutcomes(t *testing.T) *outcomes {
 	t.Helper()
-	s := &outcomes{Server: resttest.Start(t, resttest.Config{Single: true, Ops: slices.Concat([]engine.Op{variable}, chains.New().Ops())}), t: t}
+	s := &outcomes{Server: resttest.Start(t, resttest.Config{Ops: []engine.Op{variable}, Deployed: deployed}), t: t}
 	s.User("alice")
 	s.User("bob")
 	s.play([]opstest.Row{

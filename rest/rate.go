@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"catena/engine"
+	"catena/storage/cluster"
 	"catena/storage/fault"
 )
 
@@ -30,37 +31,47 @@ type rates struct {
 	mu    sync.Mutex
 	of    map[string]*list.Element
 	order *list.List // the last heard first
+
+	board   *cluster.Board // of the servers of the store; nil: there is only this one
+	sharing bool           // this server tells others of its callers
 }
 
 type caller struct {
 	name    string
 	limiter *rate.Limiter
+	usage
 }
 
 func newRates(quota int) *rates {
 	return &rates{quota: max(0, quota), burst: max(quota/4, min(quota, minBurst)), of: map[string]*list.Element{}, order: list.New()}
 }
 
-// limiter returns the bucket of a key, or of a user who signed in by password.
-func (l *rates) limiter(p *engine.Principal) *rate.Limiter {
-	name := p.Name
+func (l *rates) bucket() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.quota)/60, l.burst) }
+
+// nameOf is that of a key, or of a user who signed in by password.
+func nameOf(p *engine.Principal) string {
 	if p.KeyID != 0 {
-		name = "#" + strconv.FormatInt(p.KeyID, 10)
+		return "#" + strconv.FormatInt(p.KeyID, 10)
 	}
+	return p.Name
+}
+
+// caller returns who has a name.
+func (l *rates) caller(name string) *caller {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.of[name]; ok {
 		l.order.MoveToFront(e)
-		return e.Value.(*caller).limiter
+		return e.Value.(*caller)
 	}
-	c := &caller{name, rate.NewLimiter(rate.Limit(l.quota)/60, l.burst)}
+	c := &caller{name: name, limiter: l.bucket(), usage: usage{own: l.bucket(), seen: map[string]int64{}}}
 	l.of[name] = l.order.PushFront(c)
 	if l.order.Len() > maxRates {
 		last := l.order.Back()
 		delete(l.of, last.Value.(*caller).name)
 		l.order.Remove(last)
 	}
-	return c.limiter
+	return c
 }
 
 // Rate counts a request and tells the caller how many are left; too many are refused.
@@ -70,10 +81,13 @@ func (x *Request) Rate() error {
 		return nil
 	}
 	now := time.Now()
-	bucket := l.limiter(x.As)
-	ok := bucket.AllowN(now, 1)
-	tokens := max(0, bucket.TokensAt(now))
-	left := int(tokens)
+	c := l.caller(nameOf(x.As))
+	ok := c.limiter.AllowN(now, 1)
+	if ok && l.board != nil && l.counts(c, now) {
+		go l.share(x.Server.ctx, x.Server.Log)
+	}
+	tokens := c.limiter.TokensAt(now)
+	left := max(0, int(tokens))
 	full := int(math.Ceil((float64(l.burst) - tokens) * 60 / float64(l.quota)))
 	h := x.Writer.Header()
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=60`, l.quota))

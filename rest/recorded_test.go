@@ -9,15 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"catena/chains"
 	"catena/engine"
 	"catena/rest/resttest"
 )
 
-// recording starts a server with a chain that returns a title, or fails without one.
+// recording starts one server, whose runs are on others once they are written, with a chain that returns a title, or fails without one.
 func recording(t *testing.T, change func(*engine.Limits)) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: append(testOps[:len(testOps):len(testOps)], chains.New().Ops()...), Single: true, Engine: func(c *engine.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Deployed: deployed, Single: true, Engine: func(c *engine.Config) {
 		if change != nil {
 			change(&c.Limits)
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"catena/chains"
 	"catena/engine"
 	"catena/rest/resttest"
 )
@@ -22,7 +21,7 @@ func BenchmarkRecording(b *testing.B) {
 		name   string
 		sample int
 	}{{"Off", -1}, {"On", 1}} {
-		s := resttest.Start(b, resttest.Config{Ops: append(ops, chains.New().Ops()...), Single: true, Engine: func(e *engine.Config) {
+		s := resttest.Start(b, resttest.Config{Ops: ops, Deployed: deployed, Single: true, Engine: func(e *engine.Config) {
 			e.Limits.RunSample, e.Limits.RunRate, e.Limits.RunQueue = c.sample, 1<<40, 100_000
 		}})
 		ctx, stop := context.WithCancel(b.Context())

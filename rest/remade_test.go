@@ -238,7 +238,7 @@ func TestResultLater(t *testing.T) {
 		{op: "Repository.PageProvider", body: `{"params":{"providerName":"CURRENT_DOC_CHILDREN","queryParams":"/open"}}`, left: `"path":"/open/plain"`},
 	} {
 		for _, taken := range []bool{false, true} {
-			s := resttest.Start(t, resttest.Config{Single: true})
+			s := resttest.Start(t, resttest.Config{})
 			shared(t, s)
 			result := begin(t, s, x.op, x.body, x.headers...)
 			if taken {

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"catena/chains"
 	"catena/engine"
+	"catena/engine/library"
+	"catena/engine/waiting"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage/fault"
@@ -22,6 +25,9 @@ var testOps = []engine.Op{
 	{Name: "Test.Wait", Doc: "Waits.", Effect: engine.Pure, Callers: engine.Anyone, Run: engine.On(wait)},
 	{Name: "Test.Fail", Doc: "Fails.", Effect: engine.Pure, Callers: engine.Anyone, Aliases: []string{"Test.Broken"}, Run: engine.On(fail)},
 }
+
+// deployed are the chains of a server, and those that wait.
+func deployed() library.Deployments { return library.Deployments{chains.New(), waiting.New()} }
 
 type none struct{}
 
@@ -66,7 +72,7 @@ func start(t testing.TB) *resttest.Server {
 	return resttest.Start(t, resttest.Config{Ops: testOps})
 }
 
-// startOne is start for what a server has for itself: asynchronous runs, traces and figures.
+// startOne is start for what a server has for itself: traces and figures.
 func startOne(t testing.TB) *resttest.Server {
 	t.Helper()
 	return resttest.Start(t, resttest.Config{Ops: testOps, Single: true})
@@ -403,7 +409,7 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestAsync(t *testing.T) {
-	s := startOne(t)
+	s := start(t)
 	s.User("bob")
 	begin := func(op, body string) string {
 		got := s.Do("POST", "/nuxeo/site/automation/"+op+"/@async", body)

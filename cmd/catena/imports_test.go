@@ -126,7 +126,7 @@ var imports = map[string][]string{
 	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},
 	"rest/document":                  {"engine", "engine/lines", "rest", "storage/upload"},
 	"rest/frontend":                  {},
-	"rest/page":                      {"decks/field", "engine", "rest", "rest/web", "rest/web/docs", "storage/credential"},
+	"rest/page":                      {"decks/field", "engine", "rest", "rest/web", "rest/web/docs", "storage/cluster", "storage/credential"},
 	"rest/people":                    {"engine", "rest", "rest/web", "storage/credential", "storage/oauth"},
 	"rest/server":                    {"engine", "engine/lines", "engine/openapi", "rest", "rest/..."},
 	"rest/mcp":                       {"engine", "engine/entity", "engine/find", "decks/field"},

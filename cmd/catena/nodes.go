@@ -15,9 +15,6 @@ import (
 	"catena/storage/cluster"
 )
 
-// followEvery is how often a node looks for what others have deployed.
-const followEvery = 500 * time.Millisecond
-
 // join makes the process one of the nodes of its database. A data directory has only one.
 func (a *app) join(ctx context.Context, address string) (err error) {
 	if a.database == nil {
@@ -70,22 +67,7 @@ func (a *app) nodeTasks() []task {
 }
 
 // follow deploys what other nodes deploy, and withdraws what they withdraw.
-func (a *app) follow(ctx context.Context) error {
-	t := time.NewTicker(followEvery)
-	defer t.Stop()
-	for failed := false; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-			err := errors.Join(a.scripts.Refresh(ctx, a.engine), a.chains.Refresh(ctx, a.engine), a.listeners.Refresh(ctx, a.engine), a.schedules.Refresh(ctx, a.engine), a.hooks.Refresh(ctx, a.engine), a.waiting.Refresh(ctx, a.engine))
-			if err != nil && ctx.Err() == nil && !failed { // an outage is one message
-				a.log.Error("what other nodes have deployed", "error", err)
-			}
-			failed = err != nil
-		}
-	}
-}
+func (a *app) follow(ctx context.Context) error { return a.deployments().Follow(ctx, a.engine, a.log) }
 
 // nodeFigures are those of a node of a database. A server with a data directory has none.
 type nodeFigures struct{ *app }

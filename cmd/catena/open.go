@@ -22,6 +22,7 @@ import (
 	"catena/engine/delivery"
 	"catena/engine/egress"
 	"catena/engine/hook"
+	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/mail"
 	"catena/engine/pdf"
@@ -263,7 +264,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.waiting.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(append(a.operations(self, o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), a.schedules.Ops(), a.hooks.Ops(), a.waiting.Ops())...)
+	set, err := engine.NewSet(append(a.operations(self, o.driveTests), a.deployments().Ops())...)
 	if err != nil {
 		return err
 	}
@@ -271,14 +272,16 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		return err
 	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Programs: a.programs, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
-	// In this order, since chains call scripts, and listeners, waiting runs, schedules and hooks call both.
-	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
-	a.deploy("chains", a.chains.Load(ctx, a.engine))
-	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
-	a.deploy("waiting runs", a.waiting.Load(ctx, a.engine))
-	a.deploy("schedules", a.schedules.Load(ctx, a.engine))
-	a.deploy("hooks", a.hooks.Load(ctx, a.engine))
+	// Kept texts may name an operation that is gone: they stay kept, and everything else works.
+	if err := a.deployments().Load(ctx, a.engine); err != nil {
+		a.log.Error("not deployed", "error", err)
+	}
 	return nil
+}
+
+// deployments are what is deployed at run time. Chains call scripts, and the others call both.
+func (a *app) deployments() library.Deployments {
+	return library.Deployments{a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
 }
 
 // operations are those of the program, as they are configured: the families of ops, and decks. What is
@@ -294,14 +297,6 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 		Service:      service.Config{Actions: a.declared.actions, Level: a.level},
 		Templates:    a.declared.templates,
 	}), decks.Ops)
-}
-
-// deploy reports kept texts that could not be deployed, because an operation they name is
-// gone: they stay kept, and everything else works.
-func (a *app) deploy(what string, err error) {
-	if err != nil {
-		a.log.Error("not deployed", "what", what, "error", err)
-	}
 }
 
 // sync deploys the files of the data directory: scripts first, since chains call them, and

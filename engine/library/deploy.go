@@ -55,13 +55,29 @@ func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
 	if k.Put != nil {
 		return k.Put(all)
 	}
-	var left error
+	return k.put(e, all)
+}
+
+// put compiles texts into the engine's set. What does not compile is an error, and left for compileLeft.
+func (k *Kind) put(e *engine.Engine, all []Version) error {
+	var wrong error
 	err := e.Swap(func(s *engine.Set) (*engine.Set, error) {
-		var next *engine.Set
-		next, left = k.compileAll(s, all)
-		return next, nil
+		k.lacking, k.left, wrong = k.compileAll(s, all)
+		return k.lacking, nil
 	})
-	return errors.Join(err, left)
+	return errors.Join(err, wrong)
+}
+
+// compileLeft tries texts again that did not compile, if operations have come or gone since: another server may have deployed
+// a text and what it names, of another kind, between two looks of this one.
+func (k *Kind) compileLeft(e *engine.Engine) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.left = slices.DeleteFunc(k.left, func(v Version) bool { return k.deployed[v.Name].Version != v.Version })
+	if len(k.left) == 0 || k.lacking == e.Set() {
+		return nil
+	}
+	return k.put(e, k.left)
 }
 
 // place names the texts that versions count: each repository has its own.
@@ -112,7 +128,7 @@ func (k *Kind) compile(s *engine.Set, v *Version) (engine.Op, error) {
 }
 
 // compileAll compiles until what is left does not compile: texts may name each other.
-func (k *Kind) compileAll(s *engine.Set, all []Version) (*engine.Set, error) {
+func (k *Kind) compileAll(s *engine.Set, all []Version) (*engine.Set, []Version, error) {
 	for len(all) > 0 {
 		var left []Version
 		var errs []error
@@ -128,9 +144,9 @@ func (k *Kind) compileAll(s *engine.Set, all []Version) (*engine.Set, error) {
 			left, errs = append(left, v), append(errs, fmt.Errorf("%s %s: %w", k.Noun, v.Name, err))
 		}
 		if len(left) == len(all) {
-			return s, errors.Join(errs...)
+			return s, left, errors.Join(errs...)
 		}
 		all = left
 	}
-	return s, nil
+	return s, nil, nil
 }

@@ -76,6 +76,8 @@ type Kind struct {
 	mu        sync.Mutex
 	deployed  map[string]Version
 	withdrawn map[string]int64 // the last version that was taken out of use, by place
+	left      []Version        // deployed texts that did not compile
+	lacking   *engine.Set      // in which they did not
 }
 
 func (k *Kind) currentTable() string { return "library." + k.Noun }
@@ -313,13 +315,13 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err // what was read before is no reason to withdraw anything
 	}
-	if len(added) > 0 {
-		err = k.deploy(e, added...)
-	}
 	for _, name := range gone {
 		err = errors.Join(err, k.withdraw(e, name, before[name]))
 	}
-	return err
+	if len(added) > 0 {
+		return errors.Join(err, k.deploy(e, added...))
+	}
+	return errors.Join(err, k.compileLeft(e))
 }
 
 // Sync applies the files of a folder whose text is not what is deployed, and returns the

@@ -11,6 +11,7 @@ import (
 
 	"catena/chains"
 	"catena/engine"
+	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/workflow"
 	opsworkflow "catena/ops/workflow"
@@ -76,14 +77,11 @@ texts:
 // server runs the workflow of a file beside the built-in ones.
 func server(t *testing.T, source string, more func(*storage.Config)) *resttest.Server {
 	t.Helper()
-	ls := listener.New()
 	s := resttest.Start(t, resttest.Config{
-		Ops: ls.Ops(), Storage: more,
-		Engine: func(c *engine.Config) { c.Set = with(t, c.Set, source) },
+		Deployed: func() library.Deployments { return library.Deployments{listener.New()} },
+		Storage:  more,
+		Engine:   func(c *engine.Config) { c.Set = with(t, c.Set, source) },
 	})
-	if err := ls.Load(t.Context(), s.Engine); err != nil {
-		t.Fatal(err)
-	}
 	s.User("alice")
 	s.User("bob")
 	s.User("carol")

@@ -35,11 +35,13 @@ type stages struct {
 	of        map[int64]*stage // by number of deck
 	followers int
 	quit      <-chan struct{} // closed when the server closes
+	shared
 }
 
 type stage struct {
 	at        spot
 	set       bool
+	number    int64 // of the place, if several servers tell each other
 	followers map[chan spot]bool
 }
 
@@ -50,6 +52,10 @@ func newStages(quit <-chan struct{}) *stages { return &stages{of: map[int64]*sta
 func (s *stages) move(deck int64, at spot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.put(deck, at)
+}
+
+func (s *stages) put(deck int64, at spot) *stage {
 	st := s.of[deck]
 	if st == nil {
 		if len(s.of) >= maxStages {
@@ -66,6 +72,7 @@ func (s *stages) move(deck int64, at spot) {
 		}
 		c <- at
 	}
+	return st
 }
 
 // forget drops the places that nobody follows.
@@ -119,7 +126,9 @@ func (s *stages) lead(x *rest.Request, d *web.Deck, _ func() error) error {
 	if err := json.Unmarshal(body, &at); err != nil {
 		return fault.Invalid.Errorf("position: %v", err)
 	}
-	s.move(d.ID, at)
+	if err := s.tell(x, d.ID, at); err != nil {
+		return err
+	}
 	return x.NoContent()
 }
 
@@ -131,6 +140,7 @@ func (s *stages) follow(x *rest.Request, d *web.Deck, still func() error) error 
 		return err
 	}
 	defer leave()
+	s.listen(x)
 	h := x.Writer.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")

@@ -18,6 +18,7 @@ import (
 
 	"catena/chains"
 	"catena/engine"
+	"catena/engine/library"
 	"catena/engine/workflow"
 	"catena/ops"
 	"catena/rest"
@@ -31,15 +32,17 @@ import (
 // Password is that of the user Administrator.
 const Password = storagetest.Password
 
-// Server is a running server.
+// Server is a running server, or several on one store.
 type Server struct {
 	*httptest.Server
 	Repo   *storage.Repo
 	Engine *engine.Engine
+	nodes  inTurn
 	t      testing.TB
 }
 
-// Config changes what Start makes; nil functions change nothing. Functions are called for each server, the one of Server last.
+// Config changes what Start makes; nil functions change nothing. Functions are called for each server, the one of Server last:
+// Deployed, which makes the chains and so on that belong to the engine of one server, before Engine and Rest.
 type Config struct {
 	Ops    []engine.Op // besides those of every family
 	Single bool        // one server in any case: the test is about what a server has for itself
@@ -47,6 +50,7 @@ type Config struct {
 	Storage  func(*storage.Config)
 	Repo     func(*storage.Repo) // before anything runs
 	Siblings []string            // names of further repositories
+	Deployed func() library.Deployments
 	Engine   func(*engine.Config)
 	Rest     func(*rest.Config)
 }
@@ -64,30 +68,35 @@ func Start(t testing.TB, c Config) *Server {
 			c.Storage(sc)
 		}
 	})
-	var handlers inTurn
 	s := &Server{t: t}
 	for _, s.Repo = range slices.Backward(repos) {
-		h := s.node(c)
-		handlers.all = append(handlers.all, h)
+		s.nodes.all = append(s.nodes.all, s.node(c))
 	}
-	h := handlers.all[len(repos)-1]
+	h := s.nodes.all[len(repos)-1].handler
 	s.Server = httptest.NewUnstartedServer(h)
 	s.Config, s.Listener = h.Server(), h.Listener(s.Listener)
 	if len(repos) > 1 {
-		s.Config.Handler = &handlers
+		s.Config.Handler = &s.nodes
 	}
 	s.Start()
 	t.Cleanup(func() {
-		for _, h := range handlers.all {
-			h.Close()
+		for _, n := range s.nodes.all {
+			n.handler.Close()
 		}
 		s.Close()
 	})
 	return s
 }
 
+// Turn returns the engine of the server whose turn it is.
+func (s *Server) Turn(ctx context.Context) (*engine.Engine, error) {
+	n := s.nodes.turn()
+	s.nodes.changes.Add(1)
+	return n.engine, n.follow(ctx, &s.nodes.changes)
+}
+
 // node prepares a repository and makes what answers its requests.
-func (s *Server) node(c Config) *rest.Handler {
+func (s *Server) node(c Config) *node {
 	s.t.Helper()
 	workflow.Watch(s.Repo)
 	if c.Repo != nil {
@@ -96,14 +105,17 @@ func (s *Server) node(c Config) *rest.Handler {
 	for _, name := range c.Siblings {
 		storagetest.Sibling(s.t, s.Repo, name)
 	}
-	return s.handler(c)
+	n := &node{}
+	n.handler, n.deployed = s.handler(c)
+	n.engine = s.Engine
+	return n
 }
 
 // Beside starts another server on the store of this one, with an engine of its own, as a second process would have.
 func (s *Server) Beside(c Config) *Server {
 	s.t.Helper()
 	other := &Server{t: s.t, Repo: s.Repo}
-	h := other.handler(c)
+	h, _ := other.handler(c)
 	other.Server = httptest.NewUnstartedServer(h)
 	other.Config, other.Listener = h.Server(), h.Listener(other.Listener)
 	other.Start()
@@ -115,10 +127,14 @@ func (s *Server) Beside(c Config) *Server {
 }
 
 // handler makes the engine of the repository and what answers its requests.
-func (s *Server) handler(c Config) *rest.Handler {
+func (s *Server) handler(c Config) (*rest.Handler, library.Deployments) {
 	s.t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops)...)
+	var deployed library.Deployments
+	if c.Deployed != nil {
+		deployed = c.Deployed()
+	}
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops, deployed.Ops())...)
 	check(s.t, err)
 	set, err = chains.Builtin(set)
 	check(s.t, err)
@@ -127,22 +143,52 @@ func (s *Server) handler(c Config) *rest.Handler {
 		c.Engine(&ec)
 	}
 	s.Engine = engine.New(ec)
+	check(s.t, deployed.Load(context.Background(), s.Engine))
 	rc := rest.Config{Engine: s.Engine, Log: quiet, ContextPath: "/nuxeo", Version: "2023.10"}
 	if c.Rest != nil {
 		c.Rest(&rc)
 	}
-	return server.New(rc)
+	return server.New(rc), deployed
+}
+
+// node is one of the servers.
+type node struct {
+	handler  *rest.Handler
+	engine   *engine.Engine
+	deployed library.Deployments
+	seen     atomic.Int64 // changes that the node has followed
+}
+
+// follow does what the program does twice a second, if there may be something that another node has deployed: a test need not
+// wait for it.
+func (n *node) follow(ctx context.Context, changes *atomic.Int64) error {
+	if now := changes.Load(); len(n.deployed) > 0 && n.seen.Swap(now) != now {
+		return n.deployed.Refresh(ctx, n.engine)
+	}
+	return nil
 }
 
 // inTurn gives requests to servers, one after the other.
 type inTurn struct {
-	all  []*rest.Handler
-	next atomic.Int64
+	all     []*node
+	next    atomic.Int64
+	changes atomic.Int64 // requests that may have changed something
 }
+
+func (t *inTurn) turn() *node { return t.all[t.next.Add(1)%int64(len(t.all))] }
 
 // ServeHTTP has the next server answer.
 func (t *inTurn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	t.all[t.next.Add(1)%int64(len(t.all))].ServeHTTP(w, r)
+	n := t.turn()
+	if err := n.follow(r.Context(), &t.changes); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		t.changes.Add(1) // a client may have the answer before the handler has returned
+		defer t.changes.Add(1)
+	}
+	n.handler.ServeHTTP(w, r)
 }
 
 func check(t testing.TB, err error) {

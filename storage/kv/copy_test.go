@@ -276,6 +276,21 @@ func TestSequences(t *testing.T) {
 	}
 }
 
+// TestLeaseOfOne: two processes that take one number at a time count together.
+func TestLeaseOfOne(t *testing.T) {
+	store := unclosed{memory.New()}
+	nodes := []*kv.DB{kv.New(store, kv.Options{Log: quiet, Lease: 1}), kv.New(store, kv.Options{Log: quiet, Lease: 1})}
+	for want := range int64(50) {
+		n, err := nodes[want%3%2].Next(ctx, "orders")
+		if err != nil || n != want+1 {
+			t.Fatalf("got %d, %v, want %d", n, err, want+1)
+		}
+	}
+	for _, d := range nodes {
+		must(t, d.Close())
+	}
+}
+
 // unclosed is a store that stays open, so that it can be opened again.
 type unclosed struct{ kv.Store }
 

@@ -16,6 +16,7 @@ import (
 // Options adjust a DB; the zero value is right for a server.
 type Options struct {
 	Attempts int                                        // runs of one Update before it gives up, 16
+	Lease    int64                                      // the most numbers of a sequence that are taken from the store at once, 1,000
 	Jitter   func() float64                             // in [0, 1), random
 	Sleep    func(context.Context, time.Duration) error // waits between attempts
 	Log      *slog.Logger                               // default slog.Default
@@ -62,6 +63,9 @@ type DB struct {
 func New(s Store, o Options) *DB {
 	if o.Attempts <= 0 {
 		o.Attempts = 16
+	}
+	if o.Lease <= 0 {
+		o.Lease = maxLease
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64

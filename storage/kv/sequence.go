@@ -9,7 +9,7 @@ import (
 	"catena/storage/fault"
 )
 
-// maxLease is the most numbers of a sequence leased at once.
+// maxLease is the most numbers of a sequence leased at once, by default.
 const maxLease = 1000
 
 // lease is a block of a sequence's numbers that only this process gives out.
@@ -51,7 +51,7 @@ func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
 
 // lease takes a new block, twice as long as the last.
 func (d *DB) lease(ctx context.Context, key []byte, l *lease) error {
-	size := min(maxLease, l.size*2)
+	size := min(d.opts.Lease, l.size*2)
 	first, err := d.advance(ctx, key, size)
 	if err == nil {
 		l.next, l.end, l.size = first, first+size, size

@@ -19,8 +19,6 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/owner"
-	"catena/storage/postgres"
-	"catena/storage/postgres/pgtest"
 	"catena/storage/schema"
 )
 
@@ -74,15 +72,19 @@ func OpenNodes(t testing.TB, n int, change func(*storage.Config)) (repos []*stor
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	schema := pgtest.Schema()
-	first := kv.New(store(t, schema), kv.Options{})
+	stores := open(t, n)
+	var o kv.Options
+	if n > 1 {
+		o.Lease = 1 // numbers follow each other, whichever process gives them
+	}
+	first := kv.New(stores[0], o)
 	c := storage.Config{DB: first, Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}
 	dbs := []*kv.DB{c.DB}
 	for c.DB == first && len(dbs) < n {
-		dbs = append(dbs, kv.New(store(t, schema), kv.Options{}))
+		dbs = append(dbs, kv.New(stores[len(dbs)], o))
 	}
 	for _, c.DB = range dbs {
 		repo, err := storage.Open(context.Background(), c, Password)
@@ -101,20 +103,16 @@ func OpenNodes(t testing.TB, n int, change func(*storage.Config)) (repos []*stor
 	return repos
 }
 
-// store opens an empty store, or once more the one in a schema of the database.
-func store(t testing.TB, schema string) kv.Store {
+// open opens an empty store, as n processes have it.
+func open(t testing.TB, n int) []kv.Store {
 	t.Helper()
-	switch where := os.Getenv("TEST_STORE"); where {
-	case "", "memory":
-		return memory.New()
-	case "postgres", "nodes":
-		s, err := postgres.Open(context.Background(), pgtest.Address(t), postgres.Options{Log: slog.New(slog.DiscardHandler), Schema: schema, Connections: 4})
-		check(t, err)
-		return s
-	default:
+	switch where := os.Getenv("TEST_STORE"); {
+	case where == "" || where == "memory":
+		return []kv.Store{memory.New()}
+	case where != "postgres" && where != "nodes":
 		t.Fatalf("TEST_STORE: %q is not memory, postgres or nodes", where)
-		return nil
 	}
+	return tables(t, n)
 }
 
 // Sibling opens a further repository of the same store.

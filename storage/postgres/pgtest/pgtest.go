@@ -76,6 +76,20 @@ func Address(tb testing.TB) string {
 // Schema returns a name for a schema that no other test uses.
 func Schema() string { return fmt.Sprintf("t%d_%d", os.Getpid(), schemas.Add(1)) }
 
+// Empty removes all rows from the tables of a schema.
+func Empty(tb testing.TB, schema string) {
+	tb.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, Address(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = c.Close(ctx) }()
+	if _, err := c.Exec(ctx, "TRUNCATE "+pgx.Identifier{schema, "kv"}.Sanitize()+", "+pgx.Identifier{schema, "settings"}.Sanitize()); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // Server is a server of its own.
 type Server struct {
 	Address string
