@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"slices"
@@ -188,35 +189,31 @@ func (t *Tx) auditedAt(moment, location []byte) ([]byte, error) {
 	return block[from:], nil
 }
 
-// LogEntry writes an audit record as it is given; its user is always who acts, and only the system can
-// make one that counts as the server's own.
-func (t *Tx) LogEntry(e Entry) error {
-	if err := t.MayWrite(); err != nil {
+// WalkEntries calls fn with the records of all documents, newest first, from where a cursor is, until it returns false.
+// The cursor that fn gets is where to go on behind the record. It is for the system, and for administrators.
+func (t *Tx) WalkEntries(from time.Time, after string, fn func(e Entry, at func() string) bool) error {
+	f := EntryFilter{From: from, PageOptions: PageOptions{After: after}}
+	full, err := t.entryRange(f)
+	if err != nil {
 		return err
 	}
-	if e.Event == "" {
-		return fault.Invalid.Errorf("audit entry: the event is missing").In("event")
+	if err := t.putAudited(); err != nil {
+		return err
 	}
-	if e.DocID != "" {
-		d, err := t.Doc(Ref(e.DocID))
-		if err != nil {
-			return err
+	p, err := t.repo.pager(f.PageOptions)
+	if err != nil {
+		return err
+	}
+	r, err := fromCursor(full, p.after)
+	if err != nil {
+		return err
+	}
+	return t.eachEntry(f, r, func(at []byte, e Entry) bool {
+		if p.after != nil && bytes.Compare(at, p.after) >= 0 {
+			return true
 		}
-		e.DocID, e.DocPath, e.DocType, e.DocState = d.ID(), d.Path(), d.typ.Name, d.state
-	}
-	if !t.as.System {
-		e.User = t.Actor()
-		e.Source = "client"
-	}
-	if e.User == "" {
-		e.User = t.Actor()
-	}
-	if e.Source != "server" {
-		e.Source = "client"
-	}
-	e.Time = e.Time.UTC().Truncate(time.Millisecond)
-	NoteChange(t, "audit", e.Event)
-	return t.appendEntry(e)
+		return fn(e, func() string { return base64.RawURLEncoding.EncodeToString(at) })
+	})
 }
 
 // Entries returns audit records, newest first unless asked otherwise: those of a document the principal

@@ -1,11 +1,14 @@
 package storage
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/kv"
 )
 
 // Event is something that happens to the content, told to listeners in its transaction.
@@ -139,4 +142,89 @@ func joinNotes(a, b string) string {
 		return a + b
 	}
 	return a + " " + b
+}
+
+// LogEntry writes an audit record as it is given; its user is always who acts, and only the system can
+// make one that counts as the server's own.
+func (t *Tx) LogEntry(e Entry) error {
+	if err := t.MayWrite(); err != nil {
+		return err
+	}
+	if e.Event == "" {
+		return fault.Invalid.Errorf("audit entry: the event is missing").In("event")
+	}
+	if e.DocID != "" {
+		d, err := t.Doc(Ref(e.DocID))
+		if err != nil {
+			return err
+		}
+		e.DocID, e.DocPath, e.DocType, e.DocState = d.ID(), d.Path(), d.typ.Name, d.state
+	}
+	if !t.as.System {
+		e.User = t.Actor()
+		e.Source = "client"
+	}
+	if e.User == "" {
+		e.User = t.Actor()
+	}
+	if e.Source != "server" {
+		e.Source = "client"
+	}
+	e.Time = e.Time.UTC().Truncate(time.Millisecond)
+	NoteChange(t, "audit", e.Event)
+	return t.appendEntry(e)
+}
+
+// RestoreEntry writes a record that was taken from a log before, with its own time, user and document, which may be gone;
+// a record that is there already is left alone, so a restore that was interrupted can be begun again. Only administrators may.
+// What comes from a file cannot be proven: such records are marked as written by a client, and say by whom they were restored
+// and what they were before.
+func (t *Tx) RestoreEntry(e Entry) (added bool, err error) {
+	if !t.rights.admin {
+		return false, fault.Denied.Errorf("only administrators may restore audit records, not '%s'", t.as.Name)
+	}
+	if err := t.MayWrite(); err != nil {
+		return false, err
+	}
+	switch {
+	case e.Event == "":
+		return false, fault.Invalid.Errorf("audit record: eventId is missing")
+	case e.Time.IsZero():
+		return false, fault.Invalid.Errorf("audit record %s: eventDate is missing", e.Event)
+	case e.Time.After(t.now):
+		return false, fault.Invalid.Errorf("audit record %s: eventDate %s is in the future", e.Event, e.Time.UTC().Format(time.RFC3339))
+	}
+	e.Time = e.Time.UTC().Truncate(time.Millisecond)
+	if there, err := t.hasEntry(&e); there || err != nil {
+		return false, err
+	}
+	extended := maps.Clone(e.Extended)
+	if extended == nil {
+		extended = map[string]any{}
+	}
+	extended["restoredBy"] = t.Actor()
+	if e.Source != "" {
+		extended["restoredSource"] = e.Source
+	}
+	if e.ID != 0 {
+		extended["restoredId"] = e.ID
+	}
+	e.Extended, e.Source = extended, "client"
+	NoteChange(t, "audit", e.Event)
+	return true, t.appendEntry(e)
+}
+
+// hasEntry reports whether the log has a record of the same event at the same time.
+func (t *Tx) hasEntry(e *Entry) (found bool, err error) {
+	if err := t.putAudited(); err != nil {
+		return false, err
+	}
+	base := []byte{layout.AuditSpace, layout.AuditByTime}
+	r := kv.Range{Start: momentEdge(base, e.Time), End: momentEdge(base, e.Time.Add(time.Millisecond))}
+	f := EntryFilter{Events: []string{e.Event}, Users: []string{e.User}, Categories: []string{e.Category}}
+	err = t.eachEntry(f, r, func(_ []byte, other Entry) bool {
+		found = slices.Equal([]string{e.DocID, e.DocPath, e.Comment}, []string{other.DocID, other.DocPath, other.Comment})
+		return !found
+	})
+	return found, err
 }

@@ -3,7 +3,7 @@
 // business.
 //
 // The audit log cannot be changed by operations, only added to: entries that a client writes are marked as
-// such, so they cannot be taken for the server's own.
+// such, so they cannot be taken for the server's own; so are those that administrators restore from a file.
 package audit
 
 import (
@@ -12,12 +12,14 @@ import (
 
 // Ops are the audit operations.
 var Ops = []engine.Op{
+	activity,
 	fire,
 	getTrace,
 	logEvent,
 	logMessage,
 	queryAudit,
 	queryPage,
+	restore,
 	toggleRecording,
 	toggleStack,
 }

@@ -98,3 +98,41 @@ func TestPages(t *testing.T) {
 		s.Play([]opstest.Row{{"admin", "Audit.QueryWithPageProvider", "", test.params, test.want}})
 	}
 }
+
+// TestRestored: records that were read from a log are there again, once, as what a client wrote.
+func TestRestored(t *testing.T) {
+	s := logged(t)
+	const mine = `{"query": "from LogEntry log where log.category = 'Mine' order by log.eventDate"}`
+	const old = `{"eventId": "old", "category": "Past", "eventDate": 1000000000000, "principal": "eve", "docUUID": "11111111-2222-3333-4444-555555555555", "docPath": "/gone", "docType": "Note", "source": "server"}`
+	s.Play([]opstest.Row{
+		{"alice", "Audit.Restore", "@a.json=[]", `{}`, "! notfound unknown_operation: operation Audit.Restore"},
+		{"admin", "Audit.Restore", "@a.json=[]", `{}`, `{…"restored":0,"skipped":0}}`},
+		{"", "Audit.Restore", "@a.json=", `{}`, `{…"restored":0,"skipped":0}}`},
+		// What is in the log already is left alone.
+		{"", "Audit.Restore", `@a.json=[{"eventId":"first","category":"Mine","eventDate":"2025-01-01T00:00:03.000Z","principalName":"Administrator","docUUID":"$a","docPath":"/ws/a","comment":"one"}]`, `{}`, `{…"restored":0,"skipped":1}}`},
+		// Any difference makes it another one.
+		{"", "Audit.Restore", `@a.json=[{"eventId":"first","category":"Mine","eventDate":"2025-01-01T00:00:03.000Z","principalName":"alice","docUUID":"$a","docPath":"/ws/a","comment":"one"}]`, `{}`, `{…"restored":1,"skipped":0}}`},
+		{"", "Audit.Query", "", mine, `[{"eventId":"first"…"principal":"Administrator"…{"eventId":"first"…"principal":"alice"…"source":"client"},{"eventId":"third"…]`},
+		// One object a line, each in a transaction; a record twice in the file is one.
+		{"", "Audit.Restore", "@a.jsonl=" + old + "\n" + old + "\n", `{"batchSize": 1}`, `{…"restored":1,"skipped":1}}`},
+		{"", "Audit.Restore", "@a.jsonl=" + old, `{}`, `{…"restored":0,"skipped":1}}`},
+		{"", "Audit.Query", "", `{"query": "from LogEntry log where log.category = 'Past'"}`, `[{"eventId":"old","category":"Past","eventDate":1000000000000,"principal":"eve","docUUID":"11111111-2222-3333-4444-555555555555","docType":"Note","docPath":"/gone","docLifeCycle":"","repoId":"default","comment":"","source":"client"}]`},
+		{"", "Audit.QueryWithPageProvider", "", `{"query": "from LogEntry log where log.category = 'Past'"}`, `{…"extended":{"restoredBy":"Administrator","restoredSource":"server"}…}`},
+		{"", "Audit.Query", "", `{"query": "from LogEntry log where log.eventId = 'auditRestored' order by log.id desc", "maxResults": 1}`, `[{…"comment":"0 of 1 records"…}]`},
+		// A page as @audit returns it.
+		{"", "Audit.Restore", `@a.json={"entity-type":"logEntries","entries":[{"entity-type":"logEntry","id":7,"eventId":"page","eventDate":"2020-02-02T02:02:02Z","principalName":"bob","extended":{"k":1}}]}`, `{}`, `{…"restored":1,"skipped":0}}`},
+		{"", "Audit.QueryWithPageProvider", "", `{"query": "from LogEntry log where log.eventId = 'page'"}`, `{…"extended":{"k":1,"restoredBy":"Administrator","restoredId":7}…}`},
+		{"", "Audit.Restore", "@a.json={", `{}`, `! invalid input: file "a.json": record 1: is not JSON…`},
+		{"", "Audit.Restore", "@a.json=[1]", `{}`, `! invalid input: file "a.json": record 1: is not an audit record…`},
+		{"", "Audit.Restore", "@a.json=[{}]", `{}`, `! invalid input: file "a.json": record 1: eventId: is missing`},
+		{"", "Audit.Restore", `@a.json=[{"eventId":"x"}]`, `{}`, `! invalid input: file "a.json": record 1: eventDate: is missing`},
+		{"", "Audit.Restore", `@a.json=[{"eventId":"x","eventDate":"soon"}]`, `{}`, `! invalid input: file "a.json": record 1: eventDate: "soon" is not a date`},
+		{"", "Audit.Restore", `@a.json=[{"eventId":"x","eventDate":"2999-01-01T00:00:00Z"}]`, `{}`, `! invalid input: file "a.json": record 1: eventDate: 2999-01-01T00:00:00Z is in the future`},
+		{"", "Audit.Restore", `@a.json=[{"eventId":"x","eventDate":1,"repoId":"other"}]`, `{}`, `! invalid input: file "a.json": record 1: repositoryId: is of repository other, not of default`},
+		{"", "Audit.Restore", "@a.json=[]", `{"batchSize": 0}`, "! invalid batchSize: batchSize: 0 is not between 1 and 1000"},
+		{"", "Audit.Restore", "@a.json=[]", `{"batchSize": 1001}`, "! invalid batchSize: batchSize: 1001 is not between 1 and 1000"},
+		{"", "Audit.Restore", "", `{}`, "! invalid missing_parameter auditStorage: auditStorage: is missing, and there is no file as input"},
+		{"", "Audit.Restore", "", `{"auditStorage": "/ws/a"}`, "! invalid auditStorage: auditStorage: document /ws/a has no file"},
+		{"", "Audit.Restore", "", `{"auditStorage": "/nowhere"}`, "! notfound: /nowhere"},
+	})
+}

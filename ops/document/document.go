@@ -18,6 +18,7 @@ var Ops = []engine.Op{
 	copyDoc,
 	create,
 	deleteDoc,
+	diff,
 	emptyTrash,
 	export,
 	fetchByProperty,

@@ -43,6 +43,7 @@ var adapterTable struct {
 func allAdapters() []adapter {
 	return []adapter{
 		{method: "GET", name: "acl", op: "Resource.ACL", gives: "ACP"},
+		{method: "GET", name: "activity", op: "Activity.GetStream", query: activityQuery, gives: "Activities"},
 		{method: "GET", name: "annotation", do: comments(true), parts: append(oneComment("GET", "Comment.Read"), rest.Route{Op: "Comment.List", Query: "pageSize currentPageIndex xpath", Gives: "Comments"}, replies("GET"))},
 		{method: "POST", name: "annotation", do: comments(true), parts: []rest.Route{
 			{Op: "Comment.Create", Entity: "comment", Status: http.StatusCreated, Gives: "Comment"}, replies("POST"),
@@ -65,6 +66,7 @@ func allAdapters() []adapter {
 		{method: "DELETE", name: "comment", do: comments(false), parts: oneComment("DELETE", "Comment.Delete")},
 		{method: "GET", name: "convert", op: "Resource.Convert", query: "converter type format"},
 		{method: "POST", name: "convert", op: "Resource.Convert", body: rest.FormBody, or: http.StatusAccepted, do: scheduleConversion, says: "Converts the document's file; with async=true in the background."},
+		{method: "GET", name: "diff", args: "other", op: "Document.Diff", query: "schemas", gives: "DocumentDiff"},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", query: "type name"},
 		{method: "POST", name: "op", args: "op", body: rest.CallBody, or: http.StatusNoContent, says: "Runs an operation on the document.", do: func(x *rest.Request, in engine.Lazy, args string) error { return x.Invoke(args, in) }},
 		{method: "GET", name: "preview", op: "Resource.Preview", do: preview},

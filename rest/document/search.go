@@ -4,16 +4,20 @@ import (
 	"catena/rest"
 )
 
-// searchRoutes are the addresses of queries, of saved searches and of the declarations of page providers.
+// activityQuery are the parameters of the activity stream.
+const activityQuery = "limit after user eventId since"
+
+// searchRoutes are the addresses of queries, of saved searches, of the activity stream and of the declarations of page providers.
 func searchRoutes() []rest.Route {
 	return []rest.Route{
+		{Method: "GET", Path: "/activity", Op: "Activity.GetStream", Query: activityQuery, Gives: "Activities"},
 		{Method: "GET", Path: "/query", Op: "Resource.Query", Params: fromQuery, Query: queryQuery},
 		{Method: "GET", Path: "/query/NXQL", Op: "Resource.Query", Params: fromQuery, Query: queryQuery},
-		{Method: "GET", Path: "/query/LATEST_CREATED_USERS_OR_GROUPS_PROVIDER", Op: "UserGroup.Latest", Query: "pageSize"},
+		{Method: "GET", Path: "/query/LATEST_CREATED_USERS_OR_GROUPS_PROVIDER", Op: "UserGroup.Latest", Query: "pageSize", Gives: "UsersAndGroups"},
 		{Method: "GET", Path: "/query/:provider", Op: "Repository.PageProvider", Params: fromProvider, Query: queryQuery},
 		{Method: "GET", Path: "/search/execute", Op: "Resource.Query", Params: fromQuery, Query: queryQuery},
 		{Method: "GET", Path: "/search/lang/:lang/execute", Op: "Resource.Query", Params: inLanguage, Query: queryQuery},
-		{Method: "GET", Path: "/search/pp/LATEST_CREATED_USERS_OR_GROUPS_PROVIDER/execute", Op: "UserGroup.Latest", Query: "pageSize"},
+		{Method: "GET", Path: "/search/pp/LATEST_CREATED_USERS_OR_GROUPS_PROVIDER/execute", Op: "UserGroup.Latest", Query: "pageSize", Gives: "UsersAndGroups"},
 		{Method: "GET", Path: "/search/pp/:provider/execute", Op: "Repository.PageProvider", Params: fromProvider, Query: queryQuery},
 		{Method: "GET", Path: "/search/pp/:provider", Op: "Repository.ReadPageProvider", Params: providerNamed},
 		{Method: "GET", Path: "/search/saved", Op: "SavedSearch.List", Query: "pageProvider pageSize currentPageIndex", Gives: "SavedSearches"},
