@@ -78,7 +78,7 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	if before, cur, err = t.versionBefore(before, cur, d, o); err != nil {
 		return nil, err
 	}
-	if err := t.store(before, cur, o); err != nil {
+	if changed, err = t.store(before, cur, changed, o); err != nil {
 		return nil, err
 	}
 	t.changed(Change{Kind: "update", Note: strings.Join(changed, " ")}, cur)
@@ -93,16 +93,17 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	return d, t.versionAfter(cur, d, o)
 }
 
-// store checks and writes a changed document. Listeners may change it further before it is checked. A quiet save leaves
-// the contributors, the date and the version as they are.
-func (t *Tx) store(before, cur *Doc, o SaveOptions) error {
+// store checks and writes a changed document. Listeners may change it further before it is checked, which is added to what has
+// changed. A quiet save leaves the contributors, the date and the version as they are.
+func (t *Tx) store(before, cur *Doc, changed []string, o SaveOptions) ([]string, error) {
 	if !o.Quiet {
-		if err := t.fire(Event{Name: "beforeDocumentModification", Doc: cur}); err != nil {
-			return err
+		if err := t.fire(Event{Name: "beforeDocumentModification", Doc: cur, Changed: changed}); err != nil {
+			return nil, err
 		}
+		changed = cur.withChanged(changed)
 	}
 	if err := cur.validate(func(b *block, i int) bool { return b.isDirty(i) }); err != nil {
-		return err
+		return nil, err
 	}
 	if !o.Quiet {
 		t.touch(cur, false)
@@ -110,11 +111,24 @@ func (t *Tx) store(before, cur *Doc, o SaveOptions) error {
 		// The first change after a check-in makes the document differ from its version.
 		if cur.checkedIn {
 			if err := t.leaveVersion(cur); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return t.recorded(before, cur)
+	return changed, t.recorded(before, cur)
+}
+
+// withChanged adds the xpaths of what differs from what is stored to those that are known to.
+func (d *Doc) withChanged(known []string) []string {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		for j, f := range b.shape.Fields {
+			if b.isDirty(j) && b.changed(j) && !slices.Contains(known, f.Key) {
+				known = append(known, f.Key)
+			}
+		}
+	}
+	return known
 }
 
 // versionBefore makes the version that the rules want of the state a save is about to change.

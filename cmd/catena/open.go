@@ -25,6 +25,7 @@ import (
 	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/mail"
+	"catena/engine/metadata"
 	"catena/engine/pdf"
 	"catena/engine/program"
 	"catena/engine/schedule"
@@ -36,6 +37,7 @@ import (
 	"catena/ops/conversion"
 	"catena/ops/drive"
 	"catena/ops/notification"
+	"catena/ops/property"
 	"catena/ops/service"
 	"catena/rest"
 	"catena/rest/automation"
@@ -257,6 +259,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		mail.Watch(b.repo)
 		workflow.Watch(b.repo)
 		conversion.Watch(b.repo, convert.Tools{PDF: a.pdf, Programs: a.programs})
+		(&property.Mappings{Tools: metadata.Tools{PDF: a.pdf, Programs: a.programs}, Log: a.log}).Watch(b.repo)
 		a.branches[i].webhooks = delivery.New(b.repo, postWith(a.outside.Client), a.log, nil)
 		// Load does this for the first repository.
 		if i > 0 {

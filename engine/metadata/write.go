@@ -27,6 +27,20 @@ var writers = []writer{
 	{func(typ string) bool { return partsOf(typ) != nil }, officeWritable, writeOffice},
 }
 
+// find is the place of a name, with or without its group, among those that the writer has; negative if it has none.
+func (w *writer) find(name string) int {
+	return slices.IndexFunc(w.names, func(known string) bool {
+		_, short, _ := strings.Cut(known, ":")
+		return strings.EqualFold(known, name) || strings.EqualFold(short, name)
+	})
+}
+
+// Writable reports whether files of a type have a place for metadata of a name.
+func Writable(typ, name string) bool {
+	i := slices.IndexFunc(writers, func(w writer) bool { return w.takes(typ) })
+	return i >= 0 && writers[i].find(name) >= 0
+}
+
 // Write returns a file with other texts about it, by names with or without their groups; empty ones go. What is not named
 // stays, and so does the content, bit by bit in the case of pictures.
 func Write(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) (*blob.Blob, error) {
@@ -36,10 +50,7 @@ func Write(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) 
 		}
 		full := map[string]string{}
 		for name, text := range texts {
-			i := slices.IndexFunc(w.names, func(known string) bool {
-				_, short, _ := strings.Cut(known, ":")
-				return strings.EqualFold(known, name) || strings.EqualFold(short, name)
-			})
+			i := w.find(name)
 			if i < 0 {
 				return nil, fault.Invalid.Errorf("metadata %q: cannot be written", name).In("metadata")
 			}

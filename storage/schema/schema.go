@@ -256,6 +256,8 @@ type Registry struct {
 	facetList  []*Facet
 	versioning []*VersioningRule // by order
 	metadata   map[string]*MetadataMapping
+
+	metadataRules []*MetadataMapping
 }
 
 // Type returns the document type called name.

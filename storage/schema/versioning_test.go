@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +59,10 @@ versioning:
 metadata:
   b:
     properties: {dc:nope: title}
+  c:
+    processor: magick
+    properties: {dc:title: title}
+    apply: {types: [Fiel], facets: [Nope], files: ["pdf", "image/["], whenever: 1}
 `))
 	want := []string{
 		`own.yaml:3: versioning a: moment "later": must be before or after`,
@@ -64,6 +70,12 @@ metadata:
 		"own.yaml:3: versioning a: unknown type Nope, perhaps Note",
 		"own.yaml:3: versioning a: unknown schema nope, perhaps note",
 		"own.yaml:6: metadata b: unknown property dc:nope",
+		`own.yaml:7: metadata c: processor "magick": must be native`,
+		"own.yaml:10: unknown key whenever",
+		`own.yaml:10: metadata c: files: "pdf" is not a media type such as application/pdf or image/*`,
+		`own.yaml:10: metadata c: files: "image/[" is not a media type such as application/pdf or image/*`,
+		"own.yaml:10: metadata c: unknown type Fiel, perhaps File",
+		"own.yaml:10: metadata c: unknown facet Nope",
 	}
 	if !fault.Is(err, fault.Invalid) || err.Error() != strings.Join(want, "\n") {
 		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
@@ -81,5 +93,34 @@ func TestMetadataMappings(t *testing.T) {
 	}
 	if _, ok := r.Metadata("nope"); ok {
 		t.Error("a mapping that is not declared is found")
+	}
+}
+
+// TestMetadataRules: rules are in their order, know the types that extend theirs, and the built-in mappings have none.
+func TestMetadataRules(t *testing.T) {
+	r, err := Load(Defaults(), layer("own.yaml", `
+types:
+  Letter: {parent: File}
+metadata:
+  last: {properties: {dc:title: a}, apply: {order: 2}}
+  second: {properties: {dc:title: a}, apply: {order: 1, types: [File], files: [application/pdf, "image/*"]}}
+  first: {processor: native, blob: "files:files/0/file", properties: {dc:title: a}, apply: {order: 1, writeBack: false, facets: [Picture]}}
+  none: {properties: {dc:title: a}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range r.MetadataRules() {
+		got = append(got, fmt.Sprint(m.Name, " ", m.Rule.WriteBack, " ", slices.Contains(m.Rule.Types, "Letter")))
+	}
+	if want := "first false false, second true true, last true false"; strings.Join(got, ", ") != want {
+		t.Errorf("rules %q, want %q", strings.Join(got, ", "), want)
+	}
+	m, _ := r.Metadata("second")
+	for typ, want := range map[string]bool{"application/pdf": true, "image/png": true, "image/svg+xml": true, "application/pdf; charset=x": true, "text/plain": false, "": false, "application/pdfx": false} {
+		if m.Rule.TakesFile(typ) != want {
+			t.Errorf("files of type %q: %t", typ, !want)
+		}
 	}
 }
