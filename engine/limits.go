@@ -31,6 +31,7 @@ type Limits struct {
 	RunRate     int           `setting:"limit-runs-minute" default:"600" doc:"runs of one user that are recorded per minute"`
 	RunSize     int           `setting:"limit-runs-size" unit:"bytes" default:"16 KiB" doc:"size of the parameters, of the input, of the variables and of the steps that are kept of a run"`
 	KeepRuns    time.Duration `setting:"limit-runs-time" default:"168h" doc:"time that a run is kept"`
+	UserWaiting int           `setting:"limit-runs-waiting-user" default:"1000" doc:"chains of one user that wait or work in batches at the same time"`
 	RunQueue    int           `setting:"limit-runs-queue" default:"1000" doc:"runs that wait to be recorded; more are not recorded"`
 	RunSample   int           `setting:"limit-runs-sample" default:"1" unlimited:"true" doc:"one of so many successful runs of chains, scripts, schedules and listeners, and of runs in the background, is recorded; negative means none"`
 	CallSample  int           `setting:"limit-runs-sample-calls" default:"-1" unlimited:"true" doc:"one of so many other successful calls of operations is recorded; negative means none"`

@@ -139,6 +139,9 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 		}
 	}
 	if w.Run == "" {
+		if err := w.oneMore(c); err != nil {
+			return nil, err
+		}
 		w.Run = c.NewID()
 	} else if err := w.continued(c); err != nil {
 		return nil, err
@@ -160,6 +163,23 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 		return nil, err
 	}
 	return w.status().asMap(), nil
+}
+
+// oneMore refuses a chain that would be one too many of its user's. The server's own are bounded by what begins them.
+func (w *row) oneMore(c *engine.Ctx) error {
+	most := c.Engine().Limits().UserWaiting
+	if c.As.System {
+		return nil
+	}
+	n := 0
+	from := url.PathEscape(w.Owner) + "/"
+	for range c.Tx.Table(table).Scan(from, from+"\xff", false, most) {
+		n++
+	}
+	if n >= most {
+		return fault.Limit.Errorf("user %s: %d chains are waiting, limit %d", w.Owner, n, most)
+	}
+	return nil
 }
 
 // continued takes over from the row what has been before.

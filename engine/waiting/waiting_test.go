@@ -29,6 +29,7 @@ type world struct {
 	chains *chains.Chains
 	runs   *waiting.Runs
 	clock  atomic.Int64
+	limits engine.Limits
 }
 
 func newWorld(t *testing.T) *world {
@@ -67,7 +68,7 @@ func (w *world) start() {
 	w.must(err)
 	set, err = chains.Builtin(set)
 	w.must(err)
-	w.engine = engine.New(engine.Config{Repo: w.repo, Set: set, Log: slog.New(slog.DiscardHandler), Clock: w.now, Keeper: w.runs})
+	w.engine = engine.New(engine.Config{Repo: w.repo, Set: set, Log: slog.New(slog.DiscardHandler), Clock: w.now, Keeper: w.runs, Limits: w.limits})
 	w.must(w.runs.Load(w.t.Context(), w.engine))
 }
 
@@ -448,4 +449,31 @@ func TestErased(t *testing.T) {
 	if list := w.waiting("Administrator"); len(list) != 0 {
 		t.Errorf("the document is gone: %v", list)
 	}
+}
+
+// TestMost: a user has so many chains that wait and no more, whatever others have; one that goes on and waits again is no other.
+func TestMost(t *testing.T) {
+	w := newWorld(t)
+	w.limits.UserWaiting = 2
+	w.start()
+	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: 1h\n  - wait: 1h\n" + add("x"))
+	begin := func(user string) error {
+		_, err := w.run(user, "T.Wait", storage.Ref("/a"), nil)
+		return err
+	}
+	w.must(begin("bob"))
+	w.must(begin("bob"))
+	if err := begin("bob"); !fault.Is(err, fault.Limit) || !strings.Contains(err.Error(), "user bob: 2 chains are waiting, limit 2") {
+		t.Errorf("the third one: %v", err)
+	}
+	w.must(begin("Administrator"))
+	w.pass(time.Hour) // they wait once more
+	if n := len(w.waiting("bob")); n != 2 {
+		t.Errorf("%d wait", n)
+	}
+	w.pass(time.Hour)
+	if n := len(w.waiting("bob")); n != 0 {
+		t.Errorf("%d wait", n)
+	}
+	w.must(begin("bob"))
 }

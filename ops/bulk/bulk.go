@@ -8,6 +8,7 @@
 package bulk
 
 import (
+	"slices"
 	"time"
 
 	"catena/engine"
@@ -47,8 +48,7 @@ const (
 	usual    = 100
 	// The ids are in memory as a whole while they are found, at some 100 bytes each.
 	maxDocs = 500_000
-	// Counted from the submission, so a command that is still running after a week is forgotten,
-	// too.
+	// Counted from the last change of the command, so that one that works for longer is not forgotten meanwhile.
 	kept = 7 * 24 * time.Hour
 )
 
@@ -67,6 +67,7 @@ type command struct {
 	Processed, Skipped, Errors, Total, Next                     int // Next: number of the next batch
 	Failure                                                     string
 	Submitted, ScrollStart, ScrollEnd, WorkStart, WorkEnd, Done time.Time
+	Changed                                                     time.Time `json:",omitzero"` // when a worker wrote it last
 	Millis                                                      int64
 	Result                                                      map[string]any
 	File                                                        *storage.Blob // what the command made
@@ -80,6 +81,11 @@ type query struct {
 	Filters        []string
 	Except         []string `json:",omitempty"` // identifiers of those that are left out
 	IDs            []string // or they are given
+}
+
+// last is when the command changed last.
+func (c *command) last() time.Time {
+	return slices.MaxFunc([]time.Time{c.Submitted, c.Changed, c.Done}, time.Time.Compare)
 }
 
 func (c *command) over() bool { return c.State == completed || c.State == aborted }

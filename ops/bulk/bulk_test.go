@@ -231,3 +231,47 @@ func TestAbort(t *testing.T) {
 		t.Errorf("status %v", got)
 	}
 }
+
+// TestGivenUp: a command whose work was given up has ended, with the reason.
+func TestGivenUp(t *testing.T) {
+	w := newWorld(t)
+	id := fmt.Sprint(w.run("Bulk.RunAction", map[string]any{"action": "trash", "query": "SELECT * FROM File"})["commandId"])
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	done := make(chan error, 1)
+	never := func(context.Context, outbox.Job) error {
+		return &outbox.GaveUp{Err: errors.New("the disk is full")}
+	}
+	go func() {
+		done <- outbox.Run(ctx, w.Repo, outbox.Handlers{bulk.JobKind: {Do: never, Buried: bulk.Buried(w.e)}})
+	}()
+	for ctx.Err() == nil && w.status(id)["state"] != "ABORTED" {
+		time.Sleep(3 * time.Millisecond)
+	}
+	cancel()
+	w.must(<-done)
+	if s := w.status(id); s["state"] != "ABORTED" || s["errorMessage"] != "the disk is full" || s["error"] != true {
+		t.Errorf("%v", s)
+	}
+	// Nobody ends a command of which another job was given up.
+	w.must(bulk.Buried(w.e)(t.Context(), outbox.Job{Kind: bulk.JobKind, Data: []byte(`{"command":"none"}`)}))
+	w.must(bulk.Buried(w.e)(t.Context(), outbox.Job{Kind: bulk.JobKind, Data: []byte(`{"command":"` + id + `","forget":true}`)}))
+}
+
+// TestForgotten: a command is forgotten a week after it has changed last, and not while it works.
+func TestForgotten(t *testing.T) {
+	w := newWorld(t)
+	id := fmt.Sprint(w.run("Bulk.RunAction", map[string]any{"action": "trash", "query": "SELECT * FROM File"})["commandId"])
+	forget := outbox.Job{Kind: bulk.JobKind, Data: []byte(`{"command":"` + id + `","forget":true}`)}
+	var later *outbox.Later
+	if err := bulk.Job(w.e)(t.Context(), forget); !errors.As(err, &later) || time.Until(later.At) < 6*24*time.Hour {
+		t.Errorf("a command that works is forgotten: %v", err)
+	}
+	w.work(id)
+	if err := bulk.Job(w.e)(t.Context(), forget); !errors.As(err, &later) {
+		t.Errorf("a result is forgotten at once: %v", err)
+	}
+	if s := w.status(id)["state"]; s != "COMPLETED" {
+		t.Errorf("state %v", s)
+	}
+}

@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,19 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 	}
 }
 
+// Buried returns what ends a command whose job was given up, because what kept it from its work did not pass: clients would
+// otherwise wait for it for ever.
+func Buried(e *engine.Engine) func(context.Context, outbox.Job) error {
+	return func(ctx context.Context, j outbox.Job) error {
+		var o order
+		if err := json.Unmarshal(j.Data, &o); err != nil || o.Forget {
+			return err
+		}
+		w := &worker{e: e, id: o.Command}
+		return w.fail(ctx, errors.New(cmp.Or(j.Failure, "the work was given up")))
+	}
+}
+
 // temporary reports whether a command may do better later. Internal counts as temporary because it may
 // be a defect of one version or a disk that is full; the outbox gives up at some point by itself. Work
 // that an administrator has ended must not begin again.
@@ -95,6 +109,7 @@ func (w *worker) change(tx *storage.Tx, fn func(tx *storage.Tx, cmd *command) er
 	if err := fn(tx, cmd); err != nil {
 		return false, err
 	}
+	cmd.Changed = tx.Now()
 	return cmd.over(), cmd.put(tx)
 }
 
@@ -304,18 +319,22 @@ func (w *worker) drop(tx *storage.Tx) error {
 	return w.dropLines(tx)
 }
 
-// forget removes a command that has been over for long.
+// forget removes a command of which nothing has been heard for long.
 func (w *worker) forget(ctx context.Context) error {
 	repo := w.e.Repo()
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		cmd := &command{}
+		ok, err := tx.Table(table).Get(w.id, cmd)
+		if err != nil {
+			return err
+		}
+		if end := cmd.last().Add(kept); ok && end.After(tx.Now()) {
+			return &outbox.Later{At: end, Why: "the command has changed since"}
+		}
 		if err := w.drop(tx); err != nil {
 			return err
 		}
-		cmd := &command{}
-		if ok, err := tx.Table(table).Get(w.id, cmd); err != nil || ok && cmd.File != nil {
-			if err != nil {
-				return err
-			}
+		if ok && cmd.File != nil {
 			if err := hold.Release(tx, w.id, cmd.File.Digest); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"catena/storage/fault"
@@ -229,4 +230,21 @@ func countRows(k *kv.Tx, now time.Time, most int) (Backlog, error) {
 		b.Jobs[s.state] = n
 	}
 	return b, nil
+}
+
+// cutText shortens a text, between two characters.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}
+
+// delays are how long a job waits after its n-th try failed, up to a fifth more: together, a day.
+var delays = [most - 1]time.Duration{
+	time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 14 * time.Hour,
+}
+
+func delay(tries int) time.Duration {
+	return delays[min(max(tries, 1), len(delays))-1]
 }

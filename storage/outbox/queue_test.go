@@ -354,3 +354,46 @@ func TestTake(t *testing.T) {
 		t.Errorf("left %v", idsOf(left))
 	}
 }
+
+// TestBuried: who wants to know of the end of a job is told once, with the reason, and never of one that is tried again.
+func TestBuried(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		tries int
+		do    error
+		want  string // the failure that is told; "": nothing is
+	}{
+		{"done", 0, nil, ""},
+		{"tried again", 0, errors.New("a"), ""},
+		{"last try", most - 1, errors.New("b"), "b"},
+		{"given up", 0, &GaveUp{errors.New("c")}, "c"},
+		{"lost its lease too often", most, nil, "before"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put(queueWaiting, Job{ID: "x", Kind: "k", Tries: c.tries, Due: start, Failure: "before", Data: json.RawMessage("1")})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			told := make(chan string, 2)
+			did := make(chan bool, 2)
+			h := Handler{
+				Do:     func(context.Context, Job) error { did <- true; return c.do },
+				Buried: func(_ context.Context, j Job) error { told <- j.Failure; return nil },
+			}
+			done := make(chan error, 1)
+			go func() { done <- d.Run(ctx, Handlers{"k": h}) }()
+			if c.want == "" {
+				<-did
+			} else if got := <-told; got != c.want {
+				t.Errorf("told %q, want %q", got, c.want)
+			}
+			cancel()
+			d.check(<-done)
+			select {
+			case got := <-told:
+				t.Errorf("told once more: %q", got)
+			default:
+			}
+		})
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +42,9 @@ type Handlers map[string]Handler
 type Handler struct {
 	Do     func(context.Context, Job) error
 	AtOnce int // jobs at the same time; 0: as many as all kinds together
+
+	// Buried is told, once, of a job that was given up, whatever for; nil: nobody is. Job.Failure says why.
+	Buried func(context.Context, Job) error
 }
 
 // Run claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
@@ -76,6 +78,16 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	return nil
 }
 
+// bury tells who wants to know that a job was given up. What it does may take as long as what a try does.
+func (q *Queue) bury(ctx context.Context, h Handler, j Job) {
+	if h.Buried == nil {
+		return
+	}
+	if err := q.try(context.WithoutCancel(ctx), &j, h.Buried); err != nil {
+		q.Log.Error("the end of a job was not told", "kind", j.Kind, "job", j.ID, "err", err)
+	}
+}
+
 // crew are the workers of a queue. Anyone who holds a slot may carry out one job; busy bounds the jobs of each kind.
 type crew struct {
 	running sync.WaitGroup
@@ -100,13 +112,19 @@ func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool
 		}
 		if err != nil || leased == nil {
 			<-w.slots
+			if err == nil && j.Tries > most {
+				q.bury(ctx, w.busy.handlers[j.Kind], j)
+			}
 			continue
 		}
 		claimed = true
 		w.running.Go(func() {
 			defer func() { <-w.slots }()
 			defer w.busy.leave(j.Kind)
-			q.carryOut(ctx, &j, &lease{until: until, key: leased}, w.busy.handlers[j.Kind].Do)
+			h := w.busy.handlers[j.Kind]
+			if dead := q.carryOut(ctx, &j, &lease{until: until, key: leased}, h.Do); dead != nil {
+				q.bury(ctx, h, *dead)
+			}
 		})
 	}
 	return claimed
@@ -393,8 +411,8 @@ func Carried(ctx context.Context) string {
 	return id
 }
 
-// carryOut runs a claimed job and settles its row.
-func (q *Queue) carryOut(ctx context.Context, j *Job, l *lease, do func(context.Context, Job) error) {
+// carryOut runs a claimed job and settles its row. It returns the job if it was given up.
+func (q *Queue) carryOut(ctx context.Context, j *Job, l *lease, do func(context.Context, Job) error) (dead *Job) {
 	ctx = context.WithValue(ctx, carriedKey{}, j.ID)
 	working, cancel := context.WithCancel(ctx)
 	renewing := make(chan struct{})
@@ -409,15 +427,16 @@ func (q *Queue) carryOut(ctx context.Context, j *Job, l *lease, do func(context.
 	}
 	cancel()
 	<-renewing
-	q.settle(ctx, j, l.key, failed)
+	return q.settle(ctx, j, l.key, failed)
 }
 
-// settle writes what became of a job.
-func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error) {
+// settle writes what became of a job, and returns it if it was given up.
+func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error) (dead *Job) {
 	// The outcome is written even when the server is about to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := q.DB.Update(ctx, func(k *kv.Tx) error {
+		dead = nil
 		b, err := k.Get(leased)
 		if err != nil || b == nil {
 			return err // the lease ended, and another worker has the job
@@ -427,11 +446,16 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 			return err
 		}
 		queue, again := q.again(*j, failed)
+		if queue == queueDead {
+			dead = &again
+		}
 		return put(k, queue, again.Due, again)
 	})
 	if err != nil {
 		q.Log.Error("job cannot be settled", "kind", j.Kind, "job", j.ID, "err", err)
+		return nil
 	}
+	return dead
 }
 
 // again is a job after a failure, and the queue it goes to.
@@ -456,14 +480,6 @@ func (q *Queue) again(j Job, failed error) (byte, Job) {
 	return queueWaiting, j
 }
 
-// cutText shortens a text, between two characters.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "")
-}
-
 func (q *Queue) try(ctx context.Context, j *Job, do func(context.Context, Job) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -477,13 +493,4 @@ func (q *Queue) try(ctx context.Context, j *Job, do func(context.Context, Job) e
 		}
 	}()
 	return do(ctx, *j)
-}
-
-// delays are how long a job waits after its n-th try failed, up to a fifth more: together, a day.
-var delays = [most - 1]time.Duration{
-	time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 14 * time.Hour,
-}
-
-func delay(tries int) time.Duration {
-	return delays[min(max(tries, 1), len(delays))-1]
 }
