@@ -24,6 +24,7 @@ type Func struct {
 type variant struct {
 	in, out         kind
 	inType          reflect.Type
+	outType         reflect.Type // nil: only the word is known
 	inWord, outWord string
 	each            bool // derived: runs once per element
 	exact           bool // void means that nothing is returned, not even the input
@@ -50,7 +51,7 @@ func Each[P, I, O any](f func(P, *Ctx, I) (O, error)) Func {
 	default:
 		list.in, list.inType = kList, reflect.TypeFor[[]any]()
 	}
-	list.out = listKind(one.out)
+	list.out, list.outType = listKind(one.out), nil
 	list.inWord, list.outWord = words[list.in], words[list.out]
 	return Func{params: reflect.TypeFor[P](), fresh: fresh[P], variants: []variant{one, list}}
 }
@@ -119,7 +120,7 @@ func overList(variants []variant, one, list kind) []variant {
 	}
 	for _, v := range variants {
 		if v.in == one {
-			v.in, v.out, v.each = list, listKind(v.out), true
+			v.in, v.out, v.each, v.outType = list, listKind(v.out), true, nil
 			v.inWord, v.outWord = words[v.in], words[v.out]
 			return append(variants, v)
 		}
@@ -181,11 +182,26 @@ pairs:
 	return out
 }
 
+// Outcome is what a function of an operation returns.
+type Outcome struct {
+	Word string
+	Type reflect.Type // nil: only the word is known
+}
+
+// Outcomes returns what the functions return.
+func (f Func) Outcomes() []Outcome {
+	out := make([]Outcome, len(f.variants))
+	for i, v := range f.variants {
+		out[i] = Outcome{v.outWord, v.outType}
+	}
+	return out
+}
+
 // variantOf wraps a typed function so that it takes and gives any values, without
 // allocating anything beyond what the function itself does.
 func variantOf[P, I, O any](f func(P, *Ctx, I) (O, error)) variant {
 	in, out := reflect.TypeFor[I](), reflect.TypeFor[O]()
-	v := variant{in: kindOfType(in), out: kindOfType(out), inType: in}
+	v := variant{in: kindOfType(in), out: kindOfType(out), inType: in, outType: out}
 	v.inWord, v.outWord = words[v.in], words[v.out]
 	switch {
 	case v.out == kVoid:

@@ -105,7 +105,7 @@ func (c *contract) known(what string, schema map[string]any, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		properties, _ := schema["properties"].(map[string]any)
-		if properties == nil {
+		if properties == nil || schema["additionalProperties"] == true {
 			return
 		}
 		for name, value := range v {

@@ -174,15 +174,15 @@ func oauthProblem(x *rest.Request, err error) error {
 func OAuthAdminRoutes() []rest.Route {
 	own := func(from string) func(*rest.Request) (rest.Values, error) { return saying(rest.Values{"from": from}) }
 	out := []rest.Route{
-		{Method: "GET", Path: "/oauth2/token", Op: "OAuth2.ListTokens", Params: own("")},
-		{Method: "GET", Path: "/oauth2/token/client", Op: "OAuth2.ListTokens", Params: own("client")},
-		{Method: "GET", Path: "/oauth2/token/provider", Op: "OAuth2.ListTokens", Params: own("provider")},
-		{Method: "GET", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.ReadToken"},
-		{Method: "PUT", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.UpdateToken", Entity: "token"},
+		{Method: "GET", Path: "/oauth2/token", Op: "OAuth2.ListTokens", Params: own(""), Gives: "OAuthTokens"},
+		{Method: "GET", Path: "/oauth2/token/client", Op: "OAuth2.ListTokens", Params: own("client"), Gives: "OAuthTokens"},
+		{Method: "GET", Path: "/oauth2/token/provider", Op: "OAuth2.ListTokens", Params: own("provider"), Gives: "OAuthTokens"},
+		{Method: "GET", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.ReadToken", Gives: "OAuthToken"},
+		{Method: "PUT", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.UpdateToken", Entity: "token", Gives: "OAuthToken"},
 		{Method: "DELETE", Path: "/oauth2/token/client/:client/user/:user", Op: "OAuth2.RevokeToken"},
 		{Method: "DELETE", Path: "/oauth2/token/provider/:provider/user/:user", Op: "OAuth2.RevokeProviderToken"},
-		{Method: "GET", Path: "/oauth2/token/AS_CLIENT", Op: "OAuth2.ListTokens", Params: own("provider")},
-		{Method: "GET", Path: "/oauth2/token/AS_PROVIDER", Op: "OAuth2.ListTokens", Params: own("client")},
+		{Method: "GET", Path: "/oauth2/token/AS_CLIENT", Op: "OAuth2.ListTokens", Params: own("provider"), Gives: "OAuthTokens"},
+		{Method: "GET", Path: "/oauth2/token/AS_PROVIDER", Op: "OAuth2.ListTokens", Params: own("client"), Gives: "OAuthTokens"},
 	}
 	for _, kind := range []string{"client", "provider"} {
 		all := saying(rest.Values{"kind": kind})

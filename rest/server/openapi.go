@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"catena/engine"
+	"catena/engine/entity"
 	"catena/engine/lines"
 	"catena/engine/openapi"
 	"catena/rest"
@@ -42,9 +44,12 @@ func Described() (out []rest.Route) {
 // platformAPI describes the platform's addresses (OpenAPI 3.1): those of the tables, and each operation that
 // the caller may run.
 func platformAPI(x *rest.Request) error {
-	d := describer{set: x.Engine.Set(), paths: map[string]any{}}
+	d := describer{set: x.Engine.Set(), paths: map[string]any{}, gives: map[string]string{}}
 	for _, r := range Described() {
 		d.address(&r)
+		if r.Op != "" && entityForm.MatchString(r.Gives) {
+			d.gives[r.Op] = r.Gives
+		}
 	}
 	if x.As != nil && !x.Guest() {
 		for _, name := range d.set.Names() {
@@ -76,10 +81,14 @@ func platformAPI(x *rest.Request) error {
 	})
 }
 
+// entityForm matches the names of schemas among what rows say that they give.
+var entityForm = regexp.MustCompile(`^[A-Z]\w*$`)
+
 // describer collects the description of addresses.
 type describer struct {
 	set   *engine.Set
 	paths map[string]any
+	gives map[string]string // by operation, what an address says that it gives
 }
 
 // put adds what is said of a method at a path.
@@ -135,7 +144,11 @@ func (d *describer) operation(name string) {
 	if takesFile(op) {
 		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
 	}
-	r := &rest.Route{Gives: resultSchema(op), Or: http.StatusNoContent}
+	gives := resultSchema(op)
+	if told := d.gives[op.Name]; told != "" && gives == "any" {
+		gives = told
+	}
+	r := &rest.Route{Gives: gives, Or: http.StatusNoContent}
 	says := map[string]any{
 		"operationId": name, "summary": op.Label, "description": op.Doc, "tags": []any{op.Category},
 		"requestBody": map[string]any{"required": true, "content": content},
@@ -271,6 +284,10 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 	gives := r.Gives
 	if gives == "" && op != nil {
 		gives = resultSchema(op)
+		// Addresses may write what is no entity as it is.
+		if slices.ContainsFunc(strings.Split(gives, "|"), func(form string) bool { return form == "Entity" || strings.HasSuffix(form, "Value") }) {
+			gives = "any"
+		}
 	}
 	ok := map[string]any{"description": "Done."}
 	if content := contentOf(gives); content != nil {
@@ -300,47 +317,62 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 // textTypes are the media types of results that are text, by what a row says that it gives.
 var textTypes = map[string]string{"events": "text/event-stream", "lines": "application/x-ndjson", "page": "text/html", "text": "text/plain"}
 
-// contentOf describes the content of an answer; nil if it has none.
+// contentOf describes the content of an answer, which may have one of several forms with bars between; nil if it has none.
 func contentOf(gives string) map[string]any {
 	if typ, ok := textTypes[gives]; ok {
 		return map[string]any{typ: map[string]any{"schema": openapi.Type("string")}}
 	}
-	switch gives {
-	case "none":
+	if gives == "none" {
 		return nil
-	case "file":
-		return map[string]any{"*/*": map[string]any{"schema": openapi.Ref("File")}}
-	case "":
-		return map[string]any{rest.MIMEJSON: map[string]any{"schema": openapi.Ref("Value")}, "*/*": map[string]any{"schema": openapi.Ref("File")}}
-	case "any":
-		return openapi.JSON(openapi.Ref("Value"))
 	}
-	return openapi.JSON(openapi.Ref(gives))
-}
-
-// resultSchema names what an operation's result is on the wire: a schema, "file", "none", "any" JSON, or
-// "" where it may be either a file or JSON.
-func resultSchema(op *engine.Def) string {
-	gives := ""
-	sig := op.Signature()
-	for i := 1; i < len(sig); i += 2 {
-		one := cmp.Or(resultSchemas[sig[i]], "any")
-		switch {
-		case i == 1:
-			gives = one
-		case gives == one:
-		case gives == "file" || one == "file" || gives == "none" || one == "none":
-			return ""
+	out := map[string]any{}
+	var forms []any
+	for name := range strings.SplitSeq(cmp.Or(gives, "any|file"), "|") {
+		switch name {
+		case "file":
+			out["*/*"] = map[string]any{"schema": openapi.Ref("File")}
+		case "any":
+			forms = append(forms, openapi.Ref("Value"))
 		default:
-			gives = "any"
+			forms = append(forms, openapi.Ref(name))
 		}
 	}
-	return gives
+	switch len(forms) {
+	case 0:
+	case 1:
+		out[rest.MIMEJSON] = map[string]any{"schema": forms[0]}
+	default:
+		out[rest.MIMEJSON] = map[string]any{"schema": map[string]any{"anyOf": forms}}
+	}
+	return out
 }
 
-// resultSchemas are what results of a type are on the wire.
+// resultSchema names the forms that an operation's result has on the wire, with bars between them: schemas, "file", "any" JSON;
+// or "none".
+func resultSchema(op *engine.Def) string {
+	var forms []string
+	for _, r := range op.Run.Outcomes() {
+		form, known := resultSchemas[r.Word]
+		if !known {
+			form = cmp.Or(entity.WireName(r.Type), "any")
+		}
+		if !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	if len(forms) > 1 {
+		forms = slices.DeleteFunc(forms, func(form string) bool { return form == "none" })
+	}
+	if slices.Contains(forms, "any") { // which the others are, too
+		forms = slices.DeleteFunc(forms, func(form string) bool { return form != "any" && form != "file" })
+	}
+	return strings.Join(forms, "|")
+}
+
+// resultSchemas are what results of a type are on the wire, by the word for it; those of other types by the types themselves.
 var resultSchemas = map[string]string{
-	"blob": "file", "bloblist": "file", "document": "Document", "documents": "Documents", "void": "none",
+	"activities": "Activities", "blob": "file", "bloblist": "file", "bulkstatus": "BulkStatus", "document": "Document", "documentdiff": "DocumentDiff", "documents": "Documents",
+	"paginable": "LogEntries", "recordset": "RecordSet", "void": "none",
 }
 
 // takesFile reports whether an operation takes files for its input.

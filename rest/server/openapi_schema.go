@@ -26,12 +26,24 @@ const batchWords = "The path, and strings in the body, may contain {$ID#POINTER}
 // is asked for, is an object without more.
 func platformSchemas() map[string]any {
 	out := map[string]any{
-		"ACP":          entitySchema("acls", "acl:array", ""),
+		"ACP": entitySchema("acls", "acl:array", ""),
+		"Activity": entitySchema("activity", `id:integer eventId actor comment published:moment began:moment count:integer docUUID docPath docType
+			docTitle`, ""),
 		"Batch":        entitySchema("", "batchId", "handlers:object"),
 		"BatchAnswer":  entitySchema("", "status:integer", "id body:any"),
 		"BatchInfo":    entitySchema("", "batchId provider fileEntries:array", ""),
 		"BatchInput":   openapi.Object("requests", map[string]any{"type": "array", "items": openapi.Ref("BatchRequest")}),
 		"BatchRequest": withWords(entitySchema("", "method path", "id body:any"), batchWords),
+		"BooleanValue": entitySchema("boolean", "value:boolean", ""),
+		"BulkStatus": entitySchema("bulkStatus", `commandId state processed:integer skipCount:integer error:boolean errorCount:integer total:integer action username
+			processingMillis:integer result:object submitted:moment? scrollStart:moment? scrollEnd:moment? processingStart:moment? processingEnd:moment?
+			completed:moment?`, "errorMessage"),
+		"DateValue":    entitySchema("date", "value:moment", ""),
+		"Entity":       withWords(openEntity(), "An object that says with entity-type what it is: a value in the member value, or members of its own."),
+		"ListValue":    entitySchema("list", "value:array", ""),
+		"NumberValue":  entitySchema("number", "value:number", ""),
+		"RecordSet":    entitySchema("recordSet", "entries:array", pagingMembers),
+		"StringValue":  entitySchema("string", "value:string?", ""),
 		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
 		"Capabilities": entitySchema("capabilities", "server:object cluster:object repository:object", ""),
 		"Comment": entitySchema("", "id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
@@ -43,6 +55,10 @@ func platformSchemas() map[string]any {
 			hasLegalHold:boolean isUnderRetentionOrLegalHold:boolean isVersion:boolean isProxy:boolean changeToken:string? isTrashed:boolean title facets:array
 			schemas:array`, `versionableId proxyTargetId isLatestVersion:boolean isLatestMajorVersion:boolean versionLabel lockOwner lockCreated:moment
 			lastModified:moment properties:object contextParameters:object`),
+		"Difference":   entitySchema("", "xpath left:any right:any", "added:array removed:array lines"),
+		"DocumentSide": entitySchema("", "uid path type title versionLabel isVersion:boolean", ""),
+		"DocumentDiff": openapi.Object("left", openapi.Ref("DocumentSide"), "right", openapi.Ref("DocumentSide"),
+			"differences", map[string]any{"type": "array", "items": openapi.Ref("Difference")}),
 		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),
 		"Exception": entitySchema("", "status:integer message type title detail code retryable:boolean",
 			"instance errors:array requestId traceId stacktrace has_error:boolean number:integer violations:array"),
@@ -69,6 +85,7 @@ func platformSchemas() map[string]any {
 		"Value":         map[string]any{"type": []any{"object", "array", "string", "number", "boolean", "null"}, "description": "What the operation returns: any JSON."},
 	}
 	maps.Copy(out, workflowSchemas())
+	maps.Copy(out, serverSchemas())
 	listSchemas(out)
 	return out
 }
@@ -76,6 +93,7 @@ func platformSchemas() map[string]any {
 // listSchemas adds the schemas of lists.
 func listSchemas(out map[string]any) {
 	for _, list := range []struct{ name, word, of, figures string }{
+		{"Activities", "activities", "Activity", " next"},
 		{"BatchAnswers", "batch", "BatchAnswer", ""},
 		{"Comments", "", "Comment", " totalSize:integer"},
 		{"Directories", "directories", "", ""},
@@ -100,6 +118,13 @@ func listSchemas(out map[string]any) {
 	}
 }
 
+// openEntity is an entity that may have any members.
+func openEntity() map[string]any {
+	out := entitySchema("", "", "")
+	out["additionalProperties"], out["required"] = true, []any{"entity-type"}
+	return out
+}
+
 // withWords is a schema with words.
 func withWords(schema map[string]any, says string) map[string]any {
 	schema["description"] = says
@@ -121,6 +146,28 @@ func entitySchema(word, always, other string) map[string]any {
 		}
 	}
 	return out
+}
+
+// serverSchemas are the schemas of what is declared, and of webhooks, jobs and tokens.
+func serverSchemas() map[string]any {
+	list := func(of string) map[string]any { return map[string]any{"type": "array", "items": openapi.Ref(of)} }
+	return map[string]any{
+		"Delivery":       entitySchema("", "id webhook type state created:moment tries:integer body", "finished:moment status:integer failure"),
+		"Deliveries":     list("Delivery"),
+		"DocType":        entitySchema("docType", "name parent:string? facets:array schemas:array", ""),
+		"DocTypes":       openapi.Fields("doctypes:object schemas:object", true),
+		"Facet":          entitySchema("facet", "name schemas:array", ""),
+		"Facets":         list("Facet"),
+		"Job":            entitySchema("", "id kind state due:moment created:moment tries:integer user", "failure"),
+		"Jobs":           list("Job"),
+		"OAuthToken":     entitySchema("nuxeoOAuth2Token", "isShared:boolean sharedWith:array", "serviceName:string? nuxeoLogin:string? serviceLogin:string? clientId:string? creationDate:moment?"),
+		"OAuthTokens":    openapi.Object("entity-type", openapi.Type("string"), "entries", list("OAuthToken")),
+		"Schema":         entitySchema("schema", "name prefix @prefix fields:object", ""),
+		"Schemas":        list("Schema"),
+		"UsersAndGroups": entitySchema("", "entries:array", pagingMembers),
+		"Webhook":        entitySchema("", "id owner url description events:array enabled:boolean created:moment updated:moment failures:integer", "failingSince:moment reason secret"),
+		"Webhooks":       list("Webhook"),
+	}
 }
 
 // workflowSchemas are the schemas of workflows and tasks.
