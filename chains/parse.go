@@ -253,8 +253,14 @@ func (p *parser) branches(what string, branch func(name string, other bool) func
 			p.At(v, "%s is not a map", what)
 			return
 		}
+		seen := map[string]bool{}
 		for i := 0; i+1 < len(v.Content); i += 2 {
-			branch(v.Content[i].Value, false)(v.Content[i+1])
+			name := v.Content[i].Value
+			if seen[name] {
+				p.At(v.Content[i], "%s has %q more than once", what, name)
+			}
+			seen[name] = true
+			branch(name, false)(v.Content[i+1])
 		}
 	}
 }

@@ -84,6 +84,10 @@ func (c *Ctx) ignore(name string) {
 	}
 }
 
+// Ignore notes a member of a parameter that does nothing, such as a field that an entity does not have, for the caller of
+// the outermost operation.
+func (c *Ctx) Ignore(name string) { c.ignore(name) }
+
 // invoke runs an operation whose parameters are not decoded yet.
 func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage) (any, error) {
 	if err := c.count(); err != nil {
@@ -125,7 +129,7 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 		out, err = v.call(p, c, in)
 	}
 	if err != nil {
-		return nil, c.end(t, nil, d.failed(StageRun, err))
+		return nil, c.end(t, nil, d.failed(StageRun, d.table.named(err)))
 	}
 	if t != nil {
 		_ = c.end(t, out, nil)

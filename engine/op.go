@@ -135,6 +135,7 @@ type Param struct {
 	Order    int
 	Widget   string
 	Names    string // kind of the name that a text holds, such as NamesType: of properties, that of their keys
+	Blamed   string // what errors of the run call the parameter or a member of it: names, or name=member, with commas between
 }
 
 // Lazy is an input or a variable that is found inside the transaction.

@@ -21,6 +21,7 @@ type table struct {
 	required uint64
 	proto    any // pointer to a struct with the defaults
 	fresh    func(proto any) any
+	blamed   map[string]string // what errors of the run name, by the name that the caller knows it by
 }
 
 // field is one parameter.
@@ -120,6 +121,7 @@ func compileTable(f Func) (*table, error) {
 		}
 		seen[p.Name] = true
 		t.all |= 1 << i
+		t.blame(p.Param)
 		if p.Required {
 			t.required |= 1 << i
 		}
@@ -130,6 +132,38 @@ func compileTable(f Func) (*table, error) {
 		}
 	}
 	return t, nil
+}
+
+// blame notes what errors call a parameter.
+func (t *table) blame(p Param) {
+	if p.Blamed == "" {
+		return
+	}
+	if t.blamed == nil {
+		t.blamed = map[string]string{}
+	}
+	for entry := range strings.SplitSeq(p.Blamed, ",") {
+		inner, member, ok := strings.Cut(entry, "=")
+		if !ok {
+			member = p.Name
+		}
+		t.blamed[inner] = member
+	}
+}
+
+// named gives an error that names a field of what the operation uses the name that the caller knows it by. The error
+// may be shared, so it is copied.
+func (t *table) named(err error) error {
+	e, ok := err.(*fault.Error) //nolint:errorlint // errors of operations within name fields of these
+	if !ok || e.Field == "" || t.blamed[e.Field] == "" {
+		return err
+	}
+	out := *e
+	out.Field = t.blamed[e.Field]
+	if rest, ok := strings.CutPrefix(e.Message, e.Field+": "); ok {
+		out.Message = out.Field + ": " + rest
+	}
+	return &out
 }
 
 // reflect reads the fields of the struct, those of embedded structs included.
@@ -191,7 +225,7 @@ func fieldOf(sf reflect.StructField) (field, error) {
 		return field{}, err
 	}
 	f.Secret, f.Unused = sf.Tag.Get("secret") == "true", sf.Tag.Get("unused") == "true"
-	f.Widget, f.Names = sf.Tag.Get("widget"), sf.Tag.Get("names")
+	f.Widget, f.Names, f.Blamed = sf.Tag.Get("widget"), sf.Tag.Get("names"), sf.Tag.Get("blamed")
 	if order := sf.Tag.Get("order"); order != "" {
 		n, err := strconv.Atoi(order)
 		if err != nil {

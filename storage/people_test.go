@@ -50,7 +50,11 @@ func TestUsersAndGroups(t *testing.T) {
 			t.Errorf("team: %+v %v", g, err)
 		}
 		_, err = people.Lookup(tx, "nobody")
-		wantKind(t, err, fault.NotFound, "user does not exist")
+		wantKind(t, err, fault.NotFound, "user does not exist: nobody")
+		_, err = people.LookupNamed(tx, "nobody")
+		if err == nil || err.Error() != "user does not exist" {
+			t.Errorf("the platform's words: %v", err)
+		}
 		return nil
 	})
 	pat := user("pat", "powerusers")

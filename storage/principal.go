@@ -143,7 +143,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 func PrincipalOf(t *Tx, user string) (*Principal, error) {
 	var u userRow
 	if ok, err := t.Table(layout.UserTable).Get(user, &u); err != nil || !ok {
-		return nil, cmp.Or(err, ErrNoUser())
+		return nil, cmp.Or(err, ErrNoUser(user))
 	}
 	direct, err := t.members(layout.MemberOf, u.Username)
 	if err != nil {
@@ -195,7 +195,7 @@ func (t *Tx) groupsAbove(groups []string) ([]string, error) {
 }
 
 // ErrNoUser is the error for a user who does not exist.
-func ErrNoUser() error { return fault.NotFound.Errorf("user does not exist") }
+func ErrNoUser(name string) error { return fault.NotFound.Errorf("user does not exist: %s", name) }
 
 // Owned says whose something is that is kept: one user's, and not that of another one who has the name later.
 type Owned struct {
@@ -219,7 +219,7 @@ func (o Owned) Identity() string { return o.Owner + "#" + strconv.FormatInt(o.Ow
 func (o Owned) Principal(tx *Tx) (*Principal, error) {
 	p, err := PrincipalOf(tx, o.Owner)
 	if err == nil && !o.Is(p) {
-		return nil, ErrNoUser()
+		return nil, ErrNoUser(o.Owner)
 	}
 	return p, err
 }

@@ -245,3 +245,31 @@ func TestUnknownField(t *testing.T) {
 		}
 	}
 }
+
+// TestHomeName: different users have different folders, whose names documents may have.
+func TestHomeName(t *testing.T) {
+	seen := map[string]string{}
+	for _, c := range []struct{ user, want string }{
+		{"ada", "ada"},
+		{"a/b", "a%2Fb"},
+		{".", "%2E"},
+		{"..", "%2E%2E"},
+		{"é", "%C3%A9"},
+		{strings.Repeat("é", 42), strings.Repeat("%C3%A9", 42)},
+		{strings.Repeat("é", 43), strings.Repeat("%C3%A9", 37) + "~…"},
+		{strings.Repeat("é", 127), strings.Repeat("%C3%A9", 37) + "~…"},
+		{strings.Repeat("日", 85), strings.Repeat("%E6%97%A5", 24) + "%E6%97~…"},
+		{strings.Repeat("日", 84) + "本", strings.Repeat("%E6%97%A5", 24) + "%E6%97~…"},
+		{strings.Repeat("a", 255), strings.Repeat("a", 255)},
+	} {
+		got := homeName(c.user)
+		want, cut := strings.CutSuffix(c.want, "…")
+		if cut && (!strings.HasPrefix(got, want) || len(got) != maxHomeName) || !cut && got != want || len(got) > maxHomeName {
+			t.Errorf("%q: %d bytes, %q", c.user, len(got), got)
+		}
+		if other, ok := seen[got]; ok {
+			t.Errorf("%q and %q have one folder", c.user, other)
+		}
+		seen[got] = c.user
+	}
+}

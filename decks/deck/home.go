@@ -1,6 +1,8 @@
 package deck
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -56,5 +58,16 @@ func homeName(user string) string {
 	case ".", "..":
 		return strings.ReplaceAll(user, ".", "%2E")
 	}
-	return url.PathEscape(user)
+	name := url.PathEscape(user)
+	if len(name) <= maxHomeName {
+		return name
+	}
+	// Escaped, a character outside of ASCII has up to twelve bytes. The part that is cut off is told apart by its hash; an
+	// escape that is cut in two is none, so no user has such a name as it is.
+	sum := sha256.Sum256([]byte(user))
+	return fmt.Sprintf("%s~%x", name[:maxHomeName-33], sum[:16])
 }
+
+// maxHomeName is how long the name of a home may be, in bytes. Names of users have up to 255 bytes, names of documents may
+// have as many by default, and homes had no longer ones before.
+const maxHomeName = 255

@@ -220,7 +220,11 @@ func (p *Parser) nested(n *yaml.Node, depth int) any {
 	case yaml.MappingNode:
 		out := make(map[string]any, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			out[n.Content[i].Value] = p.nested(n.Content[i+1], depth+1)
+			key := n.Content[i].Value
+			if _, twice := out[key]; twice {
+				p.At(n.Content[i], "%q is given more than once", key)
+			}
+			out[key] = p.nested(n.Content[i+1], depth+1)
 		}
 		return out
 	default:

@@ -130,7 +130,7 @@ func (ls *Listeners) actor(ctx context.Context, name string, number int64) (*sto
 	}
 	p, err := ls.engine.PrincipalOf(ctx, name)
 	if err == nil && number != 0 && p.ID != number {
-		return nil, fault.NotFound.Errorf("user does not exist")
+		return nil, storage.ErrNoUser(name)
 	}
 	return p, err
 }

@@ -42,6 +42,8 @@ func TestBuiltins(t *testing.T) {
 		{"${'2024-05-02T15:04:09+02:00'?datetime?iso_utc} ${'15:04:09'?time?string('HH.mm')} ${'1970-01-01T00:00:01Z'?datetime?long?c} ${7.9?long}", "2024-05-02T13:04:09Z 15.04 1000 7"},
 		{"${.now?string.full} ${.now?date?string.long} ${.now?time?string.short} ${.now?string.short_medium}", "Thursday, May 2, 2024, 3:04:09 PM UTC May 2, 2024 3:04 PM 5/2/24, 3:04:09 PM"},
 		{"${.now?is_datetime?c} ${.now?date?is_date_only?c} ${.now?time?is_time?c} ${.now?is_date_like?c} ${'a'?is_date?c}", "true true true true false"},
+		{"${(.now?time == '15:04:09'?time)?c} ${(.now?time < '15:04:10'?time)?c} ${(.now?time > '09:00:00'?time)?c} ${('2024-05-02T15:04:09Z'?datetime?time == '1999-01-01T15:04:09Z'?datetime?time)?c}", "true true true true"},
+		{"${(.now?date == '2024-05-02'?date)?c} ${(.now?date < '2024-05-03'?date)?c} ${(.now?date > '2024-05-02'?date)?c} ${(.now > '2024-05-02'?date)?c}", "true true false true"},
 
 		// Lists. Missing items do not show.
 		{"${holes?join(', ')}|${holes?join(', ', 'empty', '.')}|${gaps?join(', ', 'empty', '.')}|${[]?join(', ', 'empty', '.')}|${['a']?join(', ', 'empty', '.')}", "a, b|a, b.|empty|empty|a."},

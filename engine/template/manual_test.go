@@ -132,6 +132,7 @@ func TestManualDates(t *testing.T) {
 		{"${(.now == 1)?c}", "1:9: a datetime and a number cannot be compared"},
 		{"${(.now?date < .now?time)?c}", "1:14: a date and a time cannot be ordered"},
 		{"${.now?time?date}", "1:13: a time is not a date"},
+		{"${(.now < .now?time)?c}", "1:9: a datetime and a time cannot be ordered"},
 		{"${(.now == '10:00:00'?time)?c}", "1:9: a datetime and a time cannot be compared"},
 		{"${'20240502150409123'?datetime('yyyyMMddHHmmssSSS')}", `1:23: "yyyyMMddHHmmssSSS" is not a format for parsing dates`},
 		{"${'2024_5_2'?date('yyyy_M_d')}", `1:14: "yyyy_M_d" is not a format for parsing dates`},

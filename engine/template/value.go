@@ -35,6 +35,19 @@ type moment struct {
 	kind string // date, time or datetime
 }
 
+// clipped is the part of a moment that counts beside one of another kind: of a time the time of day, of two dates the days.
+// ?date and ?time only mark a moment, which ?string and ?long show as a whole.
+func (m moment) clipped(beside string) time.Time {
+	t := m.t.UTC()
+	switch {
+	case m.kind == "time":
+		return time.Date(1970, 1, 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	case m.kind == "date" && beside == "date":
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	}
+	return t
+}
+
 // normal is a value that was given as templates know it. Maps become views and are not copied. Anything else
 // is opaque: a template may hold it, but neither show it nor look into it.
 func normal(v any) any {
@@ -387,7 +400,7 @@ func compare(at pos, left, right any) (int, error) {
 	}
 	if a, ok := left.(moment); ok {
 		if b, ok := right.(moment); ok && (a.kind == "time") == (b.kind == "time") {
-			return a.t.Compare(b.t), nil
+			return a.clipped(b.kind).Compare(b.clipped(a.kind)), nil
 		}
 	}
 	return 0, at.fail("%s and %s cannot be ordered", what(left), what(right))

@@ -27,8 +27,13 @@ type restoreParams struct {
 }
 
 func (p restoreParams) blob(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	if b, ok := c.Vars[p.Name].(*storage.Blob); ok && b != nil {
-		return b, nil
+	switch v := c.Vars[p.Name].(type) {
+	case *storage.Blob:
+		if v != nil {
+			return v, nil
+		}
+	case map[string]any:
+		return file(c, v)
 	}
 	return nil, p.mismatch("a file")
 }
@@ -41,6 +46,12 @@ func (p restoreParams) blobs(c *engine.Ctx, _ engine.Void) (storage.Blobs, error
 		if v != nil {
 			return storage.Blobs{v}, nil
 		}
+	case map[string]any:
+		b, err := file(c, v)
+		if err != nil {
+			return nil, err
+		}
+		return storage.Blobs{b}, nil
 	}
 	return nil, p.mismatch("files")
 }
@@ -69,6 +80,19 @@ func (p restoreParams) documents(c *engine.Ctx, _ engine.Void) (storage.Docs, er
 		return c.Tx.Docs(v)
 	}
 	return nil, p.mismatch("documents")
+}
+
+// file makes a file of what clients send for one: a variable of the request is that, while an input is a file already.
+func file(c *engine.Ctx, v map[string]any) (*storage.Blob, error) {
+	made, err := c.Convert(v, "blob")
+	if err != nil {
+		return nil, fault.Wrap(err, "name").In("name")
+	}
+	b, ok := made.(*storage.Blob)
+	if !ok {
+		return nil, fault.Invalid.Errorf("name: the variable does not hold a file").In("name")
+	}
+	return b, nil
 }
 
 func (p restoreParams) mismatch(what string) error {

@@ -28,7 +28,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Storage checks who may write to the directory, and refuses an id that exists. Fields that the
-	// directory does not have are left out.
+	// Storage checks who may write to the directory, and refuses an id that exists.
+	ignored(c, d, values)
 	return d.Create(values)
 }

@@ -9,6 +9,8 @@ package directory
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"catena/engine"
@@ -168,4 +170,29 @@ func given(d *record.Directory, entity map[string]any) (map[string]any, error) {
 		out[d.ID.Name] = entity["id"]
 	}
 	return out, nil
+}
+
+// ignored tells the caller which fields of an entry the directory does not have. They are left out rather than refused,
+// because clients send back whole entries of other directories.
+func ignored(c *engine.Ctx, d *record.Directory, values map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if d.Schema.Field(name) == nil {
+			c.Ignore(name)
+		}
+	}
+}
+
+// hasField refuses the name of a field that the directory does not have.
+func hasField(d *record.Directory, param, name string) error {
+	if d.Schema.Field(name) != nil {
+		return nil
+	}
+	known := func(yield func(string) bool) {
+		for _, f := range d.Schema.Fields {
+			if !yield(f.Name) {
+				return
+			}
+		}
+	}
+	return fault.Invalid.Errorf("%s: directory %s has no field %q%s", param, d.Name, name, fault.Perhaps(name, known)).In(param)
 }

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"catena/engine"
@@ -32,6 +33,9 @@ func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	if err != nil {
 		return engine.Void{}, err
 	}
+	if err := p.check(d); err != nil {
+		return engine.Void{}, err
+	}
 	q := record.Query{Equal: map[string]any{}, Starts: map[string]string{}}
 	for name, v := range p.Filters {
 		// The platform leaves it to its store what matching as text means. Here a value must begin
@@ -48,8 +52,25 @@ func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	}
 	values := make([]any, 0, len(found))
 	for _, e := range found {
-		// An unknown column gives a list of nulls, one for each entry.
 		values = append(values, e.Values[p.Column])
 	}
 	return engine.Void{}, setVar(c, p.Variable, values)
+}
+
+// check refuses fields that the directory does not have, in the order in which the parameters are shown.
+func (p projectionParams) check(d *record.Directory) error {
+	if err := hasField(d, "columnName", p.Column); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Filters)) {
+		if err := hasField(d, "filters", name); err != nil {
+			return err
+		}
+	}
+	for _, name := range p.Fulltext {
+		if err := hasField(d, "fulltextFields", name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ var update = engine.Op{
 	Name:     "Directory.Update",
 	Label:    "Update Directory Entry",
 	Category: category,
-	Doc:      "Changes the given properties of a directory's entry and returns it.",
+	Doc:      "Changes the given properties of a directory's entry and returns it. The entry must contain its id, which cannot be changed.",
 	Callers:  engine.Anyone,
 	Run:      engine.On(updateParams.run),
 }
@@ -32,13 +32,18 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := values[d.ID.Name]
-	if own == nil || fmt.Sprint(own) == "" {
-		return nil, fault.Invalid.Errorf("directory %s: the entry has neither id nor a value for %s", d.Name, d.ID.Name).In("id")
+	own := ""
+	if v := values[d.ID.Name]; v != nil {
+		own = fmt.Sprint(v)
+	}
+	// The platform wants the entry to say which one it is, also where the address does.
+	if own == "" {
+		return nil, fault.Invalid.Errorf("directory %s: the entry has neither id nor a value for %s", d.Name, d.ID.Name).In("entry")
 	}
 	if p.ID == "" {
-		p.ID = fmt.Sprint(own)
+		p.ID = own
 	}
+	ignored(c, d, values)
 	// Update refuses it without looking for the entry, so those who may not write do not learn
 	// which entries exist.
 	if !d.Writable() {
@@ -47,6 +52,9 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
 	e, err := find(d, p.ID)
 	if err != nil {
 		return nil, err
+	}
+	if own != e.ID {
+		return nil, fault.Invalid.Errorf("directory %s: entry %s cannot be renamed to %s", d.Name, e.ID, own).In("entry")
 	}
 	return d.Update(e.ID, values)
 }

@@ -1,7 +1,9 @@
 package pdf
 
 import (
+	"cmp"
 	"fmt"
+	"path"
 	"strings"
 
 	"catena/engine"
@@ -49,9 +51,27 @@ func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob,
 	}
 	name := p.Name
 	if name == "" {
-		name = fmt.Sprintf("%s-%d-%d.pdf", strings.TrimSuffix(b.Name, ".pdf"), p.First, p.Last)
+		name = p.named(c, b)
 	}
 	return newFile(c, name, func(tool *pdf.Tool, take pdf.Take) error {
 		return tool.Cut(c, pdf.Protected{Blob: b, Password: p.Password}, pdf.Pages{First: p.First, Last: p.Last}, p.texts(), take)
 	})
+}
+
+// named is the name of the new file if none is given: that of the old one with the pages that the new one has.
+func (p extractPagesParams) named(c *engine.Ctx, b *storage.Blob) string {
+	last := p.Last
+	// What cannot be read fails where the pages are taken out.
+	if info, err := c.PDF().About(c, b); err == nil && info.Pages > 0 {
+		last = max(p.First, min(last, int64(info.Pages)))
+	}
+	return fmt.Sprintf("%s-%d-%d.pdf", stem(b.Name), p.First, last)
+}
+
+// stem is the name of a PDF file without its extension, in whatever case that is written.
+func stem(name string) string {
+	if ext := path.Ext(name); strings.EqualFold(ext, ".pdf") {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return cmp.Or(name, "extracted")
 }

@@ -71,7 +71,7 @@ func TestExtractedPages(t *testing.T) {
 			{extractPagesParams{First: 0, Last: 1}, "! invalid startPage: startPage 0, endPage 1: not a valid page range"},
 			{extractPagesParams{First: -1, Last: -1}, "! invalid startPage: startPage -1, endPage -1: not a valid page range"},
 			{extractPagesParams{First: 2, Last: 1}, "! invalid startPage: startPage 2, endPage 1: not a valid page range"},
-			{extractPagesParams{First: 1, Last: 4}, "p-1-4.pdf 3: p1 p2 p3"}, // as many as there are
+			{extractPagesParams{First: 1, Last: 4}, "p-1-3.pdf 3: p1 p2 p3"}, // as many as there are
 			{extractPagesParams{First: 4, Last: 4}, "! invalid : …"},
 			{extractPagesParams{First: 3, Last: 1 << 62, Name: "x.pdf"}, "x.pdf 1: p3"},
 		} {
@@ -202,4 +202,14 @@ func TestNumberedPages(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestStem(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.pdf": "a", "a.PDF": "a", "a.Pdf": "a", "a.b.pdf": "a.b", "a": "a", "a.txt": "a.txt", ".pdf": "extracted", "": "extracted", "a.pdf.pdf": "a.pdf", "日本.pdf": "日本",
+	} {
+		if got := stem(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
 }

@@ -22,5 +22,5 @@ type readUserParams struct {
 func (p readUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	// Every user may read every other. What is shown of whom is decided where the entity is
 	// written.
-	return people.Lookup(c.Tx, p.Name)
+	return people.LookupNamed(c.Tx, p.Name)
 }

@@ -16,7 +16,7 @@ var createGroup = engine.Op{
 }
 
 type createGroupParams struct {
-	Group map[string]any `json:"group" type:"object" doc:"The group, with groupname, grouplabel, memberUsers, memberGroups and parentGroups."`
+	Group map[string]any `json:"group" type:"object" blamed:"name=groupname" doc:"The group, with groupname, grouplabel, memberUsers, memberGroups and parentGroups."`
 }
 
 func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, error) {

@@ -16,7 +16,7 @@ var createUser = engine.Op{
 }
 
 type createUserParams struct {
-	User map[string]any `json:"user" type:"object" doc:"The user, with username, password, groups and other properties."`
+	User map[string]any `json:"user" type:"object" blamed:"name=username" doc:"The user, with username, password, groups and other properties."`
 }
 
 func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
@@ -34,7 +34,7 @@ func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error
 	}
 	u := &people.User{Username: name}
 	// Without a password the user exists but cannot sign in by one.
-	password, err := setUser(u, p.User)
+	password, err := setUser(c, u, p.User)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 
 // setUser changes a user as an entity says: properties that are there count, null clears, and all others
 // stay. It returns the new password, "" if there is none. What users do not have is ignored, since clients
-// send back whole entities, with members that the server computes.
-func setUser(u *people.User, body map[string]any) (password string, err error) {
+// send back whole entities, with members that the server computes; the caller is told.
+func setUser(c *engine.Ctx, u *people.User, body map[string]any) (password string, err error) {
 	properties, err := entityProperties(body, "user")
 	if err != nil {
 		return "", err
@@ -34,6 +34,7 @@ func setUser(u *people.User, body map[string]any) (password string, err error) {
 			// Entities contain members that the server computes, such as isAdministrator; sending them back
 			// is not a mistake.
 			if texts(u)[name] == nil && name != "teamId" {
+				c.Ignore(name)
 				continue
 			}
 			// A field that is known but has a bad value is an error, unlike a field that is not

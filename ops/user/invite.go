@@ -38,14 +38,14 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 	// password.
 	u := &people.User{}
 	u.Username = userName(user)
-	password, err := setUser(u, user)
+	password, err := setUser(c, u, user)
 	if err != nil {
 		return "", err
 	}
 	if len(p.Info) > 0 {
 		named := map[string]any{"properties": p.Info}
 		u.Username = cmp.Or(userName(named), u.Username)
-		more, err := setUser(u, named)
+		more, err := setUser(c, u, named)
 		if err != nil {
 			return "", err
 		}

@@ -44,5 +44,5 @@ func member(c *engine.Ctx, name, group string) (*people.User, error) {
 	if _, err := people.LookupGroup(c.Tx, group); err != nil {
 		return nil, err
 	}
-	return people.Lookup(c.Tx, name)
+	return people.LookupNamed(c.Tx, name)
 }

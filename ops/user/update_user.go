@@ -26,14 +26,14 @@ func (p updateUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error
 	if err := mayEdit(c); err != nil {
 		return nil, err
 	}
-	u, err := people.Lookup(c.Tx, p.Name)
+	u, err := people.LookupNamed(c.Tx, p.Name)
 	if err != nil {
 		return nil, err
 	}
 	if name := userName(p.User); name != "" && name != p.Name {
 		return nil, fault.Invalid.Errorf("user %s: cannot be renamed to %s", p.Name, name).In("username")
 	}
-	password, err := setUser(u, p.User)
+	password, err := setUser(c, u, p.User)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,11 @@ func (p listTasksParams) run(e *env, about []string) (*workflow.TaskPage, error)
 	case p.Instance == "":
 		f.Actors = workflow.Names(e.As)
 	}
-	page, err := workflow.Tasks(e.Tx, f, p.options(e))
+	o, err := p.options(e)
+	if err != nil {
+		return nil, err
+	}
+	page, err := workflow.Tasks(e.Tx, f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -68,17 +72,22 @@ func idsOf(docs storage.Docs) []string {
 }
 
 // options are what storage is asked for: a page of bounded size.
-func (p listTasksParams) options(e *env) storage.PageOptions {
+func (p listTasksParams) options(e *env) (storage.PageOptions, error) {
 	largest := e.Tx.Repo().Limits().PageSize
-	o := storage.PageOptions{Limit: p.Size, Offset: max(p.Offset, 0)}
+	o := storage.PageOptions{Limit: p.Size, Offset: p.Offset}
 	if o.Limit <= 0 || o.Limit > largest {
 		o.Limit = largest
 	}
-	if o.Offset == 0 && p.Index > 0 {
-		// The bound keeps the product far from overflowing; no list has a million pages.
-		o.Offset = min(p.Index, 1<<20) * o.Limit
+	from, err := engine.Offset(p.Index, o.Limit)
+	switch {
+	case err != nil:
+		return o, err
+	case p.Offset < 0:
+		return o, fault.Invalid.Errorf("offset: must be at least 0").In("offset")
+	case p.Offset == 0:
+		o.Offset = from
 	}
-	return o
+	return o, nil
 }
 
 // namesOf is what a user is called among the actors of tasks (the name itself and the user's groups), or a

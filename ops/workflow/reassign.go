@@ -54,7 +54,7 @@ func delegateTask(ms models) engine.Op {
 
 type delegateParams struct {
 	ID      string   `json:"taskId" doc:"Id of the task."`
-	Actors  []string `json:"delegatedActors" doc:"Additional actors: users and groups, with or without the prefixes user: and group:."`
+	Actors  []string `json:"delegatedActors" blamed:"actors" doc:"Additional actors: users and groups, with or without the prefixes user: and group:."`
 	Comment string   `json:"comment,omitzero" doc:"A comment."`
 }
 

@@ -54,6 +54,9 @@ func (p startParams) run(e *env, d *storage.Doc) (*workflow.Instance, error) {
 			return nil, err
 		}
 	}
-	variables, _ := p.Workflow["variables"].(map[string]any)
+	variables, ok := p.Workflow["variables"].(map[string]any)
+	if !ok && p.Workflow["variables"] != nil {
+		return nil, fault.Invalid.Errorf("variables: must be an object").In("variables")
+	}
 	return e.begin(name, docs, variables, true)
 }

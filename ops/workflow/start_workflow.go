@@ -33,7 +33,7 @@ func startWorkflow(ms models) engine.Op {
 }
 
 type startWorkflowParams struct {
-	ID        string        `json:"id" doc:"Name of the workflow."`
+	ID        string        `json:"id" blamed:"workflowModelName" doc:"Name of the workflow."`
 	Start     bool          `json:"start" default:"true" values:"true" doc:"False creates the workflow without its first task; only Workflow.ResumeNode can start it later."`
 	Variables storage.Props `json:"variables,omitzero" doc:"Initial values of its variables; values other than text may be given as JSON text."`
 }

@@ -25,7 +25,10 @@ type userTasksParams struct {
 }
 
 func (p userTasksParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
-	o := listTasksParams{Size: p.Size, Index: p.Page}.options(e)
+	o, err := listTasksParams{Size: p.Size, Index: max(p.Page, 0)}.options(e)
+	if err != nil {
+		return nil, err
+	}
 	items, page, err := e.assignedTo(p.Language, o)
 	if err != nil {
 		return nil, err

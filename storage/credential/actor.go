@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 // Actor says for whom work is done that goes on after the request, and what the user who asked for it signed in by,
@@ -30,7 +29,7 @@ func (a Actor) Principal(tx *storage.Tx) (*storage.Principal, error) {
 		return nil, err
 	}
 	if !a.Is(p) {
-		return nil, fault.NotFound.Errorf("user does not exist")
+		return nil, storage.ErrNoUser(a.User)
 	}
 	p.KeyID, p.By = a.KeyID, a.By
 	if ok, err := a.stands(tx); err != nil || !ok {

@@ -280,14 +280,11 @@ func CopyBackup(w io.Writer, r io.Reader) error {
 	var found []Damage
 	for {
 		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			return unreadable(errCutShort)
-		}
 		if err == nil && h.Name == backupDamage {
-			found, err = readDamage(t)
+			found, err = readDamage(entryReader{t})
 		}
 		if err != nil {
-			return err
+			return copying(err)
 		}
 		if h.Name == backupEnd {
 			break
@@ -298,6 +295,18 @@ func CopyBackup(w io.Writer, r io.Reader) error {
 		return err
 	}
 	return damagedContent(found)
+}
+
+// copying is the error of a backup that cannot be copied to its end: it can be made once more if it only ended too early; what
+// the reader or the writer says of itself stays.
+func copying(err error) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errCutShort):
+		return fault.Unavailable.Errorf("backup: %w", errCutShort)
+	case errors.Is(err, tar.ErrHeader):
+		return unreadable(err)
+	}
+	return err
 }
 
 // draftName is what files that come in are called while they grow: something unique, a number, their batch.
@@ -337,7 +346,7 @@ var errCutShort = errors.New("cut short")
 // unreadable marks a backup that is damaged.
 func unreadable(err error) error {
 	broken := fault.Invalid.Errorf("backup: %w", err)
-	broken.Err = kv.ErrDamaged
+	broken.Err = errors.Join(kv.ErrDamaged, err)
 	return broken
 }
 

@@ -77,8 +77,8 @@ func TestCutBackups(t *testing.T) {
 		if err == nil || !fault.Is(err, fault.Invalid) && !errors.Is(err, kv.ErrDamaged) {
 			t.Errorf("a backup of %d bytes of %d: %v (%s)", n, len(text), err, fault.Of(err))
 		}
-		if err := CopyBackup(io.Discard, bytes.NewReader(text[:n])); err == nil {
-			t.Errorf("%d bytes of %d are copied as a backup", n, len(text))
+		if err := CopyBackup(io.Discard, bytes.NewReader(text[:n])); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "backup: cut short") {
+			t.Errorf("%d bytes of %d are copied as a backup, or with the wrong kind of error: %v", n, len(text), err)
 		}
 	}
 	for name, reader := range map[string]io.Reader{"halves": iotest.HalfReader(bytes.NewReader(text)), "data with the end": iotest.DataErrReader(bytes.NewReader(text))} {
@@ -90,6 +90,10 @@ func TestCutBackups(t *testing.T) {
 	own := fault.Denied.Errorf("no")
 	if err := CopyBackup(io.Discard, io.MultiReader(bytes.NewReader(text[:end/2]), iotest.ErrReader(own))); !errors.Is(err, own) {
 		t.Errorf("what ended the backup is lost: %v", err)
+	}
+	// What is none is neither cut short nor what its reader says.
+	if err := CopyBackup(io.Discard, strings.NewReader(strings.Repeat("no backup ", 1000))); !fault.Is(err, fault.Invalid) || !errors.Is(err, kv.ErrDamaged) {
+		t.Errorf("another file: %v (%s)", err, fault.Of(err))
 	}
 }
 

@@ -68,14 +68,24 @@ func Lookup(t *storage.Tx, name string) (*User, error) {
 		return nil, storage.ErrNobody
 	}
 	if name == "" {
-		return nil, storage.ErrNoUser()
+		return nil, storage.ErrNoUser(name)
 	}
 	u := &User{}
 	ok, err := t.Table(layout.UserTable).Get(name, u)
 	if err != nil || !ok {
-		return nil, cmp.Or(err, storage.ErrNoUser())
+		return nil, cmp.Or(err, storage.ErrNoUser(name))
 	}
 	u.Groups, err = inside(t).Members(layout.MemberOf, name)
+	return u, err
+}
+
+// LookupNamed is Lookup for the addresses of users, which name the user themselves: clients of the platform compare the words
+// of its error.
+func LookupNamed(t *storage.Tx, name string) (*User, error) {
+	u, err := Lookup(t, name)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.NotFound.New("user does not exist")
+	}
 	return u, err
 }
 
@@ -236,7 +246,7 @@ func DeleteUser(t *storage.Tx, name string) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
-	u, err := Lookup(t, name)
+	u, err := LookupNamed(t, name)
 	if err != nil {
 		return err
 	}
