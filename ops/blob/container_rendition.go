@@ -21,7 +21,7 @@ var containerRendition = engine.Op{
 type containerParams struct {
 	Limit  int    `json:"limit" type:"int" default:"100" doc:"Maximum number of documents per folder or collection, by title."`
 	Depth  int    `json:"maxDepth" type:"int" default:"1" doc:"Number of levels to pack; 1 packs only the folder's own children."`
-	Reason string `json:"reason,omitzero" doc:"Reason for the download, for the log."`
+	Reason string `json:"reason,omitzero" unused:"true" doc:"Accepted but ignored."`
 }
 
 // maxLevels bounds the levels of one archive. Folders are followed recursively, and the paths in the
