@@ -3,10 +3,13 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"slices"
 	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 // The forms of values that JSON does not have: an object with one of these members alone.
@@ -21,15 +24,76 @@ const (
 	formMap    = "$map"    // an object of somebody's that looks like one of these
 	formValue  = "$value"  // a value with a word for its type
 	formNested = "$nested" // what entities show of it, without documents
+	formFile   = "$file"   // what describes a file
+	formFloat  = "$float"  // a number with a fraction that is zero, which JSON cannot tell from an integer
 )
+
+// Forms that waiting chains were written with before.
+var formerForms = map[string]string{"$document": formDoc, "$documents": formDocs, "$reference": formRef}
 
 // maxDurable is how deep values within each other are kept as references.
 const maxDurable = 50
 
 // storing makes a value one that can be written as JSON and found again.
 type storing struct {
-	docs  []string // the documents in it
-	bound bool     // something in it can be shown now and not later
+	docs  []string     // the documents in it
+	bound bool         // something in it can be shown now and not later
+	chain *ValueWriter // nil: what cannot be found again only makes it bound
+}
+
+// maxFiles is how many files a chain that waits keeps.
+const maxFiles = 100
+
+// ValueWriter writes the values of a chain that waits, for Kept. It collects the files in them, whose content has to be held as long as
+// the values are kept.
+type ValueWriter struct {
+	TakesFiles bool // otherwise they are refused
+	Files      []storage.Blob
+}
+
+// Keep writes a value. Of documents the ids are kept: what was changed and not saved is lost.
+func (k *ValueWriter) Keep(v any) (json.RawMessage, error) {
+	s := storing{chain: k}
+	kept, err := s.value(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(kept)
+}
+
+// file writes what describes a file; the same content is held once.
+func (k *ValueWriter) file(b *Blob) (any, error) {
+	if !k.TakesFiles {
+		return nil, fault.Invalid.Errorf("a file is not kept; attach it to a document")
+	}
+	if !slices.ContainsFunc(k.Files, func(f Blob) bool { return f.Digest == b.Digest }) {
+		if k.Files = append(k.Files, *b); len(k.Files) > maxFiles {
+			return nil, fault.Limit.Errorf("a chain that waits keeps at most %d files", maxFiles)
+		}
+	}
+	return form(formFile, storedFile{b.Name, b.Type, b.Encoding, b.Digest, b.Size}), nil
+}
+
+// storedFile describes a file.
+type storedFile struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Encoding string `json:"encoding"`
+	Digest   string `json:"digest"`
+	Size     int64  `json:"size"`
+}
+
+// Kept finds a value again that a ValueWriter wrote: documents as they are now. Those that are gone, or that may not be read any
+// longer, are left out of lists and null elsewhere.
+func (c *Ctx) Kept(raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	v, err := c.restored(raw)
+	if hidden(err) {
+		return nil, nil
+	}
+	return v, err
 }
 
 type storedPage struct {
@@ -88,11 +152,40 @@ func (s *storing) value(v any, depth int) (any, error) {
 	case Value:
 		kept, err := s.value(v.V, depth+1)
 		return form(formValue, storedValue{v.Word, kept}), err
-	case float64, json.RawMessage:
+	case float64:
+		return float(v), nil
+	case json.RawMessage:
 		return form(formNested, v), nil
+	}
+	if s.chain != nil {
+		return s.ofChain(v, depth)
 	}
 	s.bound = true // an entity of its own, a file
 	return nil, nil
+}
+
+// ofChain keeps what only chains that wait keep.
+func (s *storing) ofChain(v any, depth int) (any, error) {
+	switch v := v.(type) {
+	case *Blob:
+		if v == nil {
+			return nil, nil
+		}
+		return s.chain.file(v)
+	case Blobs:
+		return s.list(List(v), depth)
+	}
+	return nil, fault.Invalid.Errorf("a value of type %T is not kept while a chain waits", v)
+}
+
+func float(v float64) any {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0): // JSON has neither
+		return nil
+	case v == math.Trunc(v):
+		return form(formFloat, v)
+	}
+	return v
 }
 
 func (s *storing) doc(d *storage.Doc) string {
@@ -140,7 +233,7 @@ func (s *storing) members(m map[string]any, depth int) (map[string]any, error) {
 	for name, item := range m {
 		var err error
 		if out[name], err = s.value(item, depth+1); err != nil {
-			return nil, err
+			return nil, fault.Wrap(err, "%s", name)
 		}
 	}
 	return out, nil
@@ -232,6 +325,9 @@ func (c *Ctx) restoreMembers(m map[string]any) (map[string]any, error) {
 }
 
 func (c *Ctx) restoreForm(name string, v any) (found bool, now any, err error) {
+	if form, former := formerForms[name]; former {
+		name = form
+	}
 	switch name {
 	case formDoc:
 		id, _ := v.(string)
@@ -267,10 +363,37 @@ func (c *Ctx) restoreForm(name string, v any) (found bool, now any, err error) {
 		var raw []byte
 		raw, err = json.Marshal(v)
 		now = json.RawMessage(raw)
+	case formFile:
+		now, err = c.fileOf(v)
+	case formFloat:
+		n, _ := v.(json.Number)
+		now, err = n.Float64()
 	default:
 		return false, nil, nil
 	}
 	return true, now, err
+}
+
+// decodeForm reads the members of a form.
+func decodeForm(v, into any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return fault.Internal.Errorf("result: %w", err)
+	}
+	return nil
+}
+
+func (c *Ctx) fileOf(v any) (any, error) {
+	var f storedFile
+	if err := decodeForm(v, &f); err != nil {
+		return nil, err
+	}
+	return hold.Load(c.Tx, Blob{Name: f.Name, Type: f.Type, Encoding: f.Encoding, Digest: f.Digest, Size: f.Size}), nil
 }
 
 // docOf reads a document again.
@@ -299,19 +422,14 @@ func (c *Ctx) docsOf(ids []string) (storage.Docs, error) {
 }
 
 func (c *Ctx) pageOf(v any) (any, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	var s storedPage
-	if err := d.Decode(&s); err != nil {
-		return nil, fault.Internal.Errorf("result: page: %w", err)
+	if err := decodeForm(v, &s); err != nil {
+		return nil, err
 	}
 	p := &storage.Page{
 		Offset: s.Offset, Limit: s.Limit, Total: s.Total, More: s.More, HasNext: s.HasNext, Next: s.Next, Provider: s.Provider, MaxPage: s.MaxPage,
 	}
+	var err error
 	if p.Docs, err = c.docsOf(s.Docs); err == nil && s.HasExtras {
 		p.Extra, err = c.restoreMembers(s.Extra)
 	}

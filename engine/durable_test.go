@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ func TestDurable(t *testing.T) {
 			{v: &storage.Page{Docs: docs}, want: "page:docs:x,y 0 0 0 false false   0 map0 nil nil"},
 			{v: []any{x, "text", int64(9007199254740993), true, nil, []any{y}}},
 			{v: []any{x, 5}, want: "[doc:x int64:5]"},
-			{v: []any{x, 1.5, json.RawMessage(`{"b":1}`)}, want: `[doc:x raw:1.5 raw:{"b":1}]`},
+			{v: []any{x, 1.5, json.RawMessage(`{"b":1}`)}, want: `[doc:x float64:1.5 raw:{"b":1}]`},
 			{v: []any{x, storage.Ref("/a"), storage.Refs{"/b", "/c"}, []string{"s"}}},
 			{v: []any{x, time.Date(2026, 5, 1, 2, 3, 4, 5e6, time.UTC)}},
 			{v: map[string]any{"a": x}},
@@ -325,4 +326,88 @@ func TestRunIDs(t *testing.T) {
 		}
 		seen[prefix] = true
 	}
+}
+
+// TestKeep keeps the values of chains that wait: numbers with their kinds, documents by id, and nothing of files.
+func TestKeep(t *testing.T) {
+	e := testEngine(t)
+	inCall(t, e, false, func(c *Ctx) {
+		x, y := made(t, c, "x"), made(t, c, "y")
+		for _, row := range []struct {
+			v    any
+			want string // "": as it was
+		}{
+			{v: nil},
+			{v: "text"},
+			{v: true},
+			{v: int64(math.MaxInt64)},
+			{v: 1.5},
+			{v: 3.0},
+			{v: 1e300},
+			{v: 0.0},
+			{v: math.NaN(), want: "nil"},
+			{v: math.Inf(1), want: "nil"},
+			{v: x},
+			{v: storage.Docs{x, y}},
+			{v: []string{"a"}},
+			{v: storage.Ref("/x")},
+			{v: map[string]any{"a": 1.0, "$doc": []any{2.0, int64(2)}}, want: "map2 float64:1 [float64:2 int64:2]"},
+			{v: map[string]any{"$float": "not a number"}, want: "map1 nil nil"},
+			{v: &storage.Page{Docs: storage.Docs{x}, Highlight: []string{"dc:title"}}, want: "page:docs:x 0 0 0 false false   0 map0 nil nil"},
+		} {
+			raw, err := new(ValueWriter).Keep(row.v)
+			if err != nil {
+				t.Errorf("%s: %v", shape(row.v), err)
+				continue
+			}
+			got, err := c.Kept(raw)
+			want := row.want
+			if want == "" {
+				want = shape(row.v)
+			}
+			if shape(got) != want || err != nil {
+				t.Errorf("%s: %s, %v\nkept as %s", want, shape(got), err, raw)
+			}
+		}
+		for _, row := range []struct {
+			v    any
+			want string
+		}{
+			{&Blob{}, "a file is not kept; attach it to a document"},
+			{map[string]any{"file": Blobs{{}}}, "file: a file is not kept"},
+			{map[string]any{"a": []any{struct{}{}}}, "a: a value of type struct {} is not kept"},
+		} {
+			if raw, err := new(ValueWriter).Keep(row.v); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("%T: %s, %v, want %s", row.v, raw, err, row.want)
+			}
+		}
+	})
+}
+
+// TestKeptFormer finds values that were written with the names of before; what is gone is null, or left out of a list.
+func TestKeptFormer(t *testing.T) {
+	e := testEngine(t)
+	inCall(t, e, false, func(c *Ctx) {
+		x, y := made(t, c, "x"), made(t, c, "y")
+		rows := []struct{ raw, before, after string }{
+			{`{"$document":"` + x.ID() + `"}`, "doc:x", "nil"},
+			{`{"$documents":["` + x.ID() + `","` + y.ID() + `"]}`, "docs:x,y", "docs:y"},
+			{`{"$reference":"/x"}`, shape(storage.Ref("/x")), shape(storage.Ref("/x"))},
+			{`[{"$document":"` + x.ID() + `"},3]`, "[doc:x int64:3]", "[int64:3]"},
+			{`{"a":{"$document":"` + x.ID() + `"},"$doc":1}`, "map2 doc:x int64:1", "map2 nil int64:1"},
+			{``, "nil", "nil"},
+		}
+		check := func(want func(i int) string) {
+			for i, row := range rows {
+				if got, err := c.Kept(json.RawMessage(row.raw)); shape(got) != want(i) || err != nil {
+					t.Errorf("%s: %s, %v, want %s", row.raw, shape(got), err, want(i))
+				}
+			}
+		}
+		check(func(i int) string { return rows[i].before })
+		if err := c.Tx.Delete(x); err != nil {
+			t.Fatal(err)
+		}
+		check(func(i int) string { return rows[i].after })
+	})
 }

@@ -37,11 +37,11 @@ type undone struct {
 func (r *Runs) Record(c *engine.Ctx, attempt string, u *engine.Undo) error {
 	w := undone{Op: u.Op, Line: u.Line, Owned: storage.OwnedBy(c.As), Actor: c.As.Actor}
 	var err error
-	if w.Params, err = new(keeper).encode(u.Params); err != nil {
+	if w.Params, err = new(engine.ValueWriter).Keep(u.Params); err != nil {
 		return err
 	}
 	// The input helps to undo but is not required, unlike the parameters, which say what to undo.
-	if w.Input, err = new(keeper).encode(u.Input); err != nil {
+	if w.Input, err = new(engine.ValueWriter).Keep(u.Input); err != nil {
 		w.Input = nil // a file, for example: what undoes the step gets none
 	}
 	due := c.Now.Add(c.Engine().Limits().Time + grace)
@@ -121,11 +121,11 @@ func undoOne(tx *storage.Tx, e *engine.Engine, raw json.RawMessage) error {
 		return fault.Denied.Errorf("undo %s: user %s: %w", w.Op, w.Owner, err)
 	}
 	return e.Within(tx, as, engine.Chain, "undo", func(c *engine.Ctx) error {
-		in, err := decode(c, w.Input)
+		in, err := c.Kept(w.Input)
 		if err != nil {
 			return err
 		}
-		params, err := decodeMap(c, w.Params)
+		params, err := keptMap(c, w.Params)
 		if err != nil {
 			return err
 		}

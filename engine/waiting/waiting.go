@@ -146,7 +146,7 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 	} else if err := w.continued(c); err != nil {
 		return nil, err
 	}
-	k := &keeper{takes: true}
+	k := &engine.ValueWriter{TakesFiles: true}
 	if err := w.fill(s, k); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 	if err := w.await(c, s, r, k); err != nil {
 		return nil, err
 	}
-	if err := w.holdFiles(c, k.files); err != nil {
+	if err := w.holdFiles(c, k.Files); err != nil {
 		return nil, err
 	}
 	if err := c.Tx.Table(table).Put(w.key(), w); err != nil {
@@ -198,14 +198,14 @@ func (w *row) continued(c *engine.Ctx) error {
 }
 
 // fill writes down what the chain needs to go on.
-func (w *row) fill(s *engine.Suspension, k *keeper) (err error) {
-	if w.Input, err = k.encode(s.Input); err != nil {
+func (w *row) fill(s *engine.Suspension, k *engine.ValueWriter) (err error) {
+	if w.Input, err = k.Keep(s.Input); err != nil {
 		return fault.Wrap(err, "input")
 	}
-	if w.Vars, err = k.encode(s.Vars); err != nil {
+	if w.Vars, err = k.Keep(s.Vars); err != nil {
 		return fault.Wrap(err, "variable")
 	}
-	if w.Params, err = k.encode(s.Params); err != nil {
+	if w.Params, err = k.Keep(s.Params); err != nil {
 		return fault.Wrap(err, "parameter")
 	}
 	return nil
@@ -237,7 +237,7 @@ func (w *row) release(tx *storage.Tx) error {
 }
 
 // await has the chain go on when the time has come.
-func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs, k *keeper) error {
+func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs, k *engine.ValueWriter) error {
 	reason := engine.WaitedTime
 	switch {
 	case w.Batched:
@@ -276,9 +276,9 @@ func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs, k *keeper) err
 func (w *row) itemKey(n int) string { return fmt.Sprintf("%s/%08d", w.key(), n) }
 
 // keepItems writes down the items, each batch in a row of its own.
-func (w *row) keepItems(c *engine.Ctx, items []any, k *keeper) error {
+func (w *row) keepItems(c *engine.Ctx, items []any, k *engine.ValueWriter) error {
 	for part := range slices.Chunk(items, w.Batch) {
-		raw, err := k.encode(part)
+		raw, err := k.Keep(part)
 		if err != nil {
 			return fault.Wrap(err, "each")
 		}
@@ -460,13 +460,13 @@ func (w *row) suspension(c *engine.Ctx) (s *engine.Suspension, err error) {
 		Run: w.Run, Chain: w.Chain, Version: w.Version, Step: w.Step, Line: w.Line,
 		Batched: w.Batched, Batch: w.Batch, More: w.Done+1 < w.Batches, Action: w.Action,
 	}
-	if s.Input, err = decode(c, w.Input); err != nil {
+	if s.Input, err = c.Kept(w.Input); err != nil {
 		return nil, err
 	}
-	if s.Vars, err = decodeMap(c, w.Vars); err != nil {
+	if s.Vars, err = keptMap(c, w.Vars); err != nil {
 		return nil, err
 	}
-	if s.Params, err = decodeMap(c, w.Params); err != nil {
+	if s.Params, err = keptMap(c, w.Params); err != nil {
 		return nil, err
 	}
 	if !w.Batched || w.Done >= w.Batches {
@@ -477,7 +477,7 @@ func (w *row) suspension(c *engine.Ctx) (s *engine.Suspension, err error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := decode(c, raw)
+	v, err := c.Kept(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -485,8 +485,8 @@ func (w *row) suspension(c *engine.Ctx) (s *engine.Suspension, err error) {
 	return s, items.Delete(w.itemKey(w.Done))
 }
 
-func decodeMap(c *engine.Ctx, raw json.RawMessage) (map[string]any, error) {
-	v, err := decode(c, raw)
+func keptMap(c *engine.Ctx, raw json.RawMessage) (map[string]any, error) {
+	v, err := c.Kept(raw)
 	m, _ := v.(map[string]any)
 	return m, err
 }
