@@ -123,8 +123,9 @@ soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk leve
 pictures: ## decks of other people in the viewer and by reveal.js alone, compared as pictures; SHOTS names a folder for those that differ
 	CATENA_PICTURES=all CATENA_SHOTS=$(SHOTS) $(GO) test -count=1 -timeout 30m -run 'TestPictures$$' -v ./rest
 
-golden: ## rewrite generated references (scenarios, typings, registry)
+golden: ## rewrite generated references (scenarios, typings, registry, costs of tasks)
 	$(GO) test ./ops ./scripts ./cmd/catena -run 'Scenarios|Golden' -update
+	$(GO) test ./rest/mcp -run TestTasks -update
 
 clean:
 	rm -rf bin

@@ -60,6 +60,7 @@ const said = `
 	csv spreadsheet xlsx excel table
 	http service api request
 	input this
+	schedule cron night nightly daily weekly monthly hourly periodically recurring timer
 `
 
 // old are the families of operations for the platform's own pages, which people seldom mean.

@@ -129,10 +129,19 @@ func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
 	all := make([]found, 0, min(args.Limit, len(docs)))
 	for _, doc := range docs[:min(args.Limit, len(docs))] {
 		all = append(all, found{
-			Name: doc.ID, Label: doc.Label, Category: doc.Category, Doc: doc.Description, Signature: doc.Signature, Effect: doc.Effect.String(),
+			Name: doc.ID, Label: doc.Label, Category: doc.Category, Doc: sentence(doc.Description), Signature: doc.Signature, Effect: doc.Effect.String(),
 		})
 	}
 	return structured(map[string]any{"operations": all, "total": len(docs)})
+}
+
+// sentence is the first one of a text. The others are for who asks about the operation.
+func sentence(text string) string {
+	first, _, more := strings.Cut(text, ". ")
+	if !more {
+		return text
+	}
+	return first + "."
 }
 
 func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {

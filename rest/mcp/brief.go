@@ -8,7 +8,7 @@ import (
 // brief is a document as models are shown it, and a page of them: what names it, and the properties that were asked for.
 type (
 	brief struct {
-		Entity     string                     `json:"entity-type"`
+		Entity     string                     `json:"entity-type,omitempty"`
 		UID        string                     `json:"uid"`
 		Path       string                     `json:"path,omitempty"`
 		Type       string                     `json:"type,omitempty"`
@@ -26,39 +26,49 @@ type (
 	}
 )
 
+// wrappers are the types of entities that only hold a value.
+var wrappers = []string{"boolean", "date", "list", "map", "number", "object", "string"}
+
 // shortenDocs leaves out of a result what models seldom need of documents: all but what names them, and the properties
-// given by their xpaths. With "*" among these, and for anything but documents, the result stays as it is.
+// given by their xpaths. With "*" among these, documents stay as they are. A value that is wrapped, as programs get it, is shown
+// without what is around it.
 func shortenDocs(body []byte, properties []string) []byte {
-	if slices.Contains(properties, "*") {
-		return body
-	}
 	var head struct {
-		Entity string `json:"entity-type"`
+		Entity string          `json:"entity-type"`
+		Value  json.RawMessage `json:"value"`
 	}
 	if json.Unmarshal(body, &head) != nil {
 		return body
 	}
+	if head.Value != nil && slices.Contains(wrappers, head.Entity) {
+		return head.Value
+	}
+	if slices.Contains(properties, "*") {
+		return body
+	}
 	switch head.Entity {
 	case "document":
-		return shortenDoc(body, properties)
+		return shortenDoc(body, properties, head.Entity)
 	case "documents":
 		var all briefs
 		if json.Unmarshal(body, &all) != nil {
 			return body
 		}
 		for i := range all.Entries {
-			all.Entries[i] = shortenDoc(all.Entries[i], properties)
+			all.Entries[i] = shortenDoc(all.Entries[i], properties, "")
 		}
 		return orWhole(all, body)
 	}
 	return body
 }
 
-func shortenDoc(body []byte, properties []string) []byte {
+// shortenDoc shortens one document; entity says what it is, where the page around it does not.
+func shortenDoc(body []byte, properties []string, entity string) []byte {
 	var d brief
 	if json.Unmarshal(body, &d) != nil {
 		return body
 	}
+	d.Entity = entity
 	known := d.Properties
 	d.Properties = map[string]json.RawMessage{}
 	for _, xpath := range properties {

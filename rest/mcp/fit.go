@@ -102,7 +102,7 @@ func fit(body []byte, size int) (short json.RawMessage, left string) {
 		fewer := first(list, size-(len(body)-len(members["entries"])))
 		members["entries"] = array(fewer)
 		return orWhole(members, []byte("null")), cut(len(fewer), len(list), "entries")
-	case len(members["data"]) > 0 || len(members["base64"]) > 0:
+	case members["mime-type"] != nil && (members["data"] != nil || members["base64"] != nil):
 		return fitFile(members, size)
 	}
 	return json.RawMessage("null"), fmt.Sprintf("The result has %d bytes, which exceeds the limit of %d tokens. %s", len(body), size/tokenSize, getMore)

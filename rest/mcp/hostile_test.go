@@ -15,7 +15,7 @@ import (
 )
 
 // pro makes a user one who may share decks.
-func pro(t *testing.T, s *resttest.Server, name string) {
+func pro(t testing.TB, s *resttest.Server, name string) {
 	t.Helper()
 	if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
 		u, err := people.Lookup(tx, name)
