@@ -325,13 +325,14 @@ func (x *Request) serveMount(m *mounted) error {
 				return err
 			}
 		}
-		ctx := context.WithValue(r.Context(), principalKey{}, x.As)
-		r = r.WithContext(context.WithValue(ctx, arrivalKey{}, Arrival{x.Host(), x.client(), x.ID}))
+		r = r.WithContext(context.WithValue(r.Context(), arrivedKey{}, &arrived{x.As, Arrival{x.Host(), x.client(), x.ID}}))
 	}
 	// A mounted handler knows nothing of the deadline that expectBody has set, so reading the body to its end
 	// lifts it.
 	if r.Body != nil && r.Body != http.NoBody {
-		r = r.WithContext(r.Context())
+		if r == x.HTTP {
+			r = r.WithContext(r.Context())
+		}
 		r.Body = &timedBody{r.Body, x.Writer}
 	}
 	w := &StatusWriter{ResponseWriter: x.Writer}
@@ -340,12 +341,20 @@ func (x *Request) serveMount(m *mounted) error {
 	return nil
 }
 
-type principalKey struct{}
+// arrivedKey finds in a context whose request for a mounted handler it is and how it came here.
+type arrivedKey struct{}
+
+type arrived struct {
+	as  *engine.Principal
+	how Arrival
+}
 
 // PrincipalOf returns the caller, in a handler mounted with Mount; nil on an open one.
 func PrincipalOf(ctx context.Context) *engine.Principal {
-	p, _ := ctx.Value(principalKey{}).(*engine.Principal)
-	return p
+	if a, ok := ctx.Value(arrivedKey{}).(*arrived); ok {
+		return a.as
+	}
+	return nil
 }
 
 // StatusWriter remembers the status a mounted handler answers with.
@@ -392,9 +401,6 @@ func (x *Request) Prefix() string {
 	return "/" + path
 }
 
-// arrivalKey finds in a context how a request for a mounted handler came here.
-type arrivalKey struct{}
-
 // Arrival is how a request for a mounted handler came here.
 type Arrival struct {
 	Base   string // public address of the server
@@ -404,6 +410,8 @@ type Arrival struct {
 
 // ArrivalOf returns how the request came here, in a handler mounted with Mount.
 func ArrivalOf(ctx context.Context) Arrival {
-	a, _ := ctx.Value(arrivalKey{}).(Arrival)
-	return a
+	if a, ok := ctx.Value(arrivedKey{}).(*arrived); ok {
+		return a.how
+	}
+	return Arrival{}
 }

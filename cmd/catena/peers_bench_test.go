@@ -376,8 +376,13 @@ func (x *peers) works() []peerWork {
 			return x.pocketAsked(method, fmt.Sprintf("decks/records/d%014d", spread(i, floorDecks)), body)
 		})
 	}
-	tool := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_decks","arguments":{"page":1}}}`
-	accept := "Accept: application/json, text/event-stream"
+	accept, key := "Accept: application/json, text/event-stream", "Authorization: Bearer "+x.key
+	tool := func(name, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+	}
+	nothing := asked("POST", "/mcp/automation", tool("run_operation", `{"operation":"Bench.Noop","input":"x"}`), key, accept)
+	own, listTool := func(x *peers) string { return x.catenaAddr }, tool("list_decks", `{"page":10,"per_page":20}`)
+	list := asked("POST", "/mcp", listTool, key, accept)
 	relaxed, scripts := func(x *peers) string { return x.relaxed }, func(x *peers) string { return x.scripts }
 	relaxedFloor := func(x *peers) string { return x.relaxedFloor }
 	create := numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody)
@@ -406,8 +411,11 @@ func (x *peers) works() []peerWork {
 		}, peer: pocketDeck("PATCH", `{"title":"another title"}`), goals: "2.2, 7.4"},
 		{name: "deck list", floor: x.floorPage, own: func(int) []byte { return getRaw("/v1/decks?per_page=20&page=10") }, peer: x.pocketAsked("GET", "decks/records?perPage=20&page=10", ""), goals: ", 100"},
 		{name: "new deck", floor: post("/docs", `{"title":"a title","properties":{"data":`+string(html)+`}}`), own: post("/v1/decks", `{"title":"a title","data":`+string(html)+`}`), peer: x.pocketAsked("POST", "decks/records", `{"title":"a title","data":`+string(html)+`}`)},
-		{name: "MCP call", floor: post("/noop", `{"input":"x","params":{}}`), own: asked("POST", "/mcp", tool, "Authorization: Bearer "+x.key, accept), goals: "0.6 / 0.5"},
-		{name: "MCP call beside the library", floorAddr: func(x *peers) string { return x.sdk }, floor: asked("POST", "/", tool, accept), own: asked("POST", "/mcp", tool, "Authorization: Bearer "+x.key, accept), goals: "3 / 5"},
+		{name: "MCP call", floor: post("/noop", `{"input":"x","params":{}}`), own: nothing, goals: "0.6 / 0.5"},
+		{name: "MCP call beside the library", floorAddr: func(x *peers) string { return x.sdk }, floor: asked("POST", "/", tool("list_decks", `{"page":1}`), accept), own: nothing, goals: "3 / 5"},
+		{name: "MCP list beside HTTP", floorAddr: own, floor: asked("GET", "/v1/decks?per_page=20&page=10&revision=b", "", key), own: list, goals: "0.6 / 0.5"},
+		// What is unusual about this Accept leads to the handler of the library, with the same tool.
+		{name: "MCP list beside the library", floorAddr: own, floor: asked("POST", "/mcp", listTool, key, "Accept: application/json; charset=utf-8, text/event-stream"), own: list, goals: "3 / 5"},
 	}
 }
 

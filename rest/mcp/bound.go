@@ -17,7 +17,15 @@ const room = 8 << 10
 
 // shortened leaves the text out that only repeats the structured result, if both are too much.
 func (r *result) shortened() bool {
+	const escape = len(`\u0000`) // the longest that a byte becomes
 	size := len(r.structured)
+	for _, text := range r.texts {
+		size += escape * len(text)
+	}
+	if size <= maxResult-room {
+		return true
+	}
+	size = len(r.structured)
 	for _, text := range r.texts {
 		quoted, _ := encode(text) // text has no errors
 		size += len(quoted)

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"catena/engine/entity"
+	"catena/storage/jsontext"
 )
 
 const (
@@ -94,21 +97,49 @@ type call struct {
 // read reads a message as a tool call; ok is false if it is anything else, or anything that
 // the protocol's rules would have to be applied to.
 func (s *server) read(h http.Header, body []byte) (c call, ok bool) {
-	var message, params, meta map[string]json.RawMessage
-	if json.Unmarshal(body, &message) != nil || !only(message, "jsonrpc", "id", "method", "params") ||
-		string(message["jsonrpc"]) != `"2.0"` || string(message["method"]) != `"`+methodCall+`"` || !isID(message["id"]) ||
-		json.Unmarshal(message["params"], &params) != nil || !only(params, "name", "arguments", "_meta") {
+	var message, params [4]json.RawMessage
+	if !parts(body, message[:], "jsonrpc", "method", "id", "params") || string(message[0]) != `"2.0"` ||
+		string(message[1]) != `"`+methodCall+`"` || !isID(message[2]) || !parts(message[3], params[:], "name", "arguments", "_meta") {
 		return c, false
 	}
-	if raw := params["_meta"]; raw != nil && json.Unmarshal(raw, &meta) != nil {
+	c.id, c.args = message[2], params[1]
+	var meta map[string]json.RawMessage
+	if raw := params[2]; raw != nil && json.Unmarshal(raw, &meta) != nil || !c.named(params[0]) {
 		return c, false
 	}
-	c = call{id: message["id"], args: params["arguments"], told: meta["progressToken"] != nil}
-	if json.Unmarshal(params["name"], &c.name) != nil {
-		return c, false
-	}
+	c.told = meta["progressToken"] != nil
 	c.tool = s.tools[c.name]
 	return c, c.tool != nil && c.era(h, meta)
+}
+
+// parts reads the members of an object by their names; ok is false if it has any others, or is none.
+func parts(raw json.RawMessage, into []json.RawMessage, names ...string) (ok bool) {
+	s := jsontext.Scanner{Data: raw}
+	if s.Peek() != '{' {
+		return false
+	}
+	ok = true
+	err := s.Members(func(name []byte) error {
+		value, err := s.Skip(1)
+		if i := slices.Index(names, string(name)); i >= 0 {
+			into[i] = value
+			return err
+		}
+		ok = false
+		return err
+	})
+	return ok && err == nil && s.End() == nil
+}
+
+// named reads the name of the tool; ok is false if it is no text.
+func (c *call) named(raw json.RawMessage) (ok bool) {
+	s := jsontext.Scanner{Data: raw}
+	if s.Peek() != '"' {
+		return false
+	}
+	text, err := s.Text()
+	c.name = string(text)
+	return err == nil
 }
 
 // era finds out which era of the protocol a call is of; ok is false if headers and message do not agree about it.
@@ -134,16 +165,6 @@ func modern(h http.Header, meta map[string]json.RawMessage, name string) bool {
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// only reports whether an object has no members but these.
-func only[T any](object map[string]T, names ...string) bool {
-	for name := range object {
-		if !slices.Contains(names, name) {
-			return false
-		}
-	}
-	return true
-}
-
 // isID reports whether a message waits for an answer: text, or a whole number.
 func isID(raw json.RawMessage) bool {
 	if len(raw) > 0 && raw[0] == '"' {
@@ -166,7 +187,7 @@ func (s *server) call(ctx context.Context, c call) (out *result) {
 
 // answer writes the result of a tool.
 func (s *server) answer(w http.ResponseWriter, c call, r *result, asked http.Header) {
-	b := make([]byte, 0, 256+2*len(r.structured))
+	b := make([]byte, 0, 512+len(s.meta)+3*len(r.structured)) // the text that repeats it is longer by its escapes
 	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":{`...)
 	if c.modern {
 		b = append(append(append(b, `"_meta":`...), s.meta...), ',')
@@ -176,8 +197,8 @@ func (s *server) answer(w http.ResponseWriter, c call, r *result, asked http.Hea
 		if i > 0 {
 			b = append(b, ',')
 		}
-		quoted, _ := encode(text) // text has no errors
-		b = append(append(append(b, `{"type":"text","text":`...), quoted...), '}')
+		b, _ = entity.AppendPlain(append(b, `{"type":"text","text":`...), text) // text has no errors
+		b = append(b, '}')
 	}
 	b = append(b, ']')
 	if r.structured != nil {

@@ -62,7 +62,7 @@ func (c *Config) readDeck(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 	if err != nil {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	res, err := c.run(ctx, engine.Call{Op: "Deck.Get", Params: map[string]any{"id": id, "revision": "B"}, Encode: htmlOf})
+	res, err := c.run(ctx, engine.Call{Op: "Deck.Get", Params: map[string]any{"id": id, "revision": "B"}, Encode: htmlOf, Quotes: true})
 	if fault.Is(err, fault.NotFound) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}

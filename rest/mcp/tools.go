@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"catena/engine"
+	"catena/engine/entity"
 	"catena/storage/fault"
 )
 
@@ -105,7 +105,7 @@ func (c *Config) deckTool(t *tool, schema any) toolFunc {
 		if t.shaped || t.placed {
 			params["base"] = base
 		}
-		res, err := c.run(ctx, engine.Call{Op: t.op, Params: params, Encode: t.encode})
+		res, err := c.run(ctx, engine.Call{Op: t.op, Params: params, Encode: t.encode, Quotes: true})
 		if err == nil && wait > 0 {
 			res, err = c.await(ctx, t, res, base, wait)
 		}
@@ -167,13 +167,7 @@ func (t *tool) encode(_ *engine.Ctx, v any) ([]byte, error) {
 	return encode(v)
 }
 
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}
+func encode(v any) ([]byte, error) { return entity.AppendPlain(nil, v) }
 
 // sanitized lists what was taken out of a deck's HTML.
 func sanitized(v any) string {
