@@ -46,8 +46,8 @@ func TestRemotePictures(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	at := other.URL
-	source := `<section data-background-image="` + at + `/blue.png"><img data-src="` + at + `/blue.png"><img src="` + at + `/text.png"><img src="files/1/a.png">` +
-		`<iframe src="` + at + `/frame"></iframe><img src="` + at + `/large.png"><img src="` + at + `/missing.png"><img src="` + at + `/moved" alt="&lt;a&gt;"><img src="http://10.0.0.1/private.png"></section>`
+	source := `<html><head><style>body { background: url(` + at + `/blue.png) } p { a: url(` + at + `/css.png) }</style></head><div class="slides">` + "<section data-markdown><script type=\"text/template\">![a](" + at + "/blue.png)</script></section>\n" + `<section data-background-image="` + at + `/blue.png"><img data-src="` + at + `/blue.png"><img src="` + at + `/text.png"><img src="files/1/a.png">` +
+		`<iframe src="` + at + `/frame"></iframe><img src="` + at + `/large.png"><img src="` + at + `/missing.png"><img src="` + at + `/moved" alt="&lt;a&gt;"><img src="http://10.0.0.1/private.png"></section></div>`
 	s := newService(t)
 	params := func(assets string) string {
 		raw, err := json.Marshal(map[string]any{"source": source, "format": "html", "assets": assets})
@@ -58,7 +58,7 @@ func TestRemotePictures(t *testing.T) {
 	}
 	kept := s.do("alice", "Deck.Import", params("keep"))
 	meta, _ := kept["meta"].(map[string]any)
-	if got, want := fmt.Sprint(meta["remote"]), fmt.Sprintf("[%[1]s/blue.png %[1]s/text.png %[1]s/large.png %[1]s/missing.png %[1]s/moved http://10.0.0.1/private.png]", at); got != want {
+	if got, want := fmt.Sprint(meta["remote"]), fmt.Sprintf("[%[1]s/blue.png %[1]s/text.png %[1]s/large.png %[1]s/missing.png %[1]s/moved http://10.0.0.1/private.png %[1]s/css.png]", at); got != want {
 		t.Errorf("reported: %s, want %s", got, want)
 	}
 	s.do("alice", "Deck.Import", params("copy"))
@@ -79,15 +79,28 @@ func TestRemotePictures(t *testing.T) {
 			t.Fatal("the pictures are not copied")
 		}
 	}
-	want := `<section data-background-image="files/1/blue.png"><img data-src="files/1/blue.png"><img src="` + at + `/text.png"><img src="files/1/a.png">` +
+	want := "<section data-markdown><script type=\"text/template\">![a](files/1/blue.png)</script></section>\n" + `<section data-background-image="files/1/blue.png"><img data-src="files/1/blue.png"><img src="` + at + `/text.png"><img src="files/1/a.png">` +
 		`<iframe src="` + at + `/frame"></iframe><img src="` + at + `/large.png"><img src="` + at + `/missing.png"><img src="files/1/blue.png" alt="&lt;a&gt;"><img src="http://10.0.0.1/private.png"></section>`
 	if got := html(2); got != want {
 		t.Errorf("copied:\n got %s\nwant %s", got, want)
 	}
-	if got := html(1); got != source {
+	if got := html(1); got != source[strings.Index(source, "<section"):strings.Index(source, "</div>")] {
 		t.Errorf("kept: %s", got)
 	}
-	if n := asked.Load(); n != 6 { // with the redirection
+	css := func(id int, field string) string {
+		text, _ := s.do("alice", "Deck.Get", fmt.Sprintf(`{"id":%d}`, id))["data"].(map[string]any)[field].(string)
+		return strings.Join(strings.Fields(text), " ")
+	}
+	if got := css(2, "css"); got != "body { background: url(files/1/blue.png) } p { a: url(files/1/blue.png) }" {
+		t.Errorf("style sheet: %s", got)
+	}
+	if got := css(2, "css_output"); got != ".reveal-viewport { background: url(files/1/blue.png); } .reveal p { a: url(files/1/blue.png); }" {
+		t.Errorf("shown: %s", got)
+	}
+	if got := fmt.Sprint(meta["sanitized"]); css(1, "css_output") != "" || !strings.HasPrefix(got, "[declaration background of the style sheet at line 1, column 8 declaration a of the style sheet") {
+		t.Errorf("shown before: %s, reported %s", css(1, "css_output"), got)
+	}
+	if n := asked.Load(); n != 7 { // with the redirection
 		t.Errorf("%d requests", n)
 	}
 	if files := s.do("alice", "Deck.ListFiles", `{"id":2}`)["data"].([]any); len(files) != 1 {

@@ -34,39 +34,38 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	return createOf(c, in, p.View, storage.Props{})
+	d, applied, err := createOf(c, in, storage.Props{})
+	if err != nil {
+		return nil, err
+	}
+	return p.Changed(c, d, applied)
 }
 
 // createOf makes a deck of checked fields and of properties that callers do not set. Permissions to share
 // come first, so that a caller who may not share learns that before anything is read or cleaned.
-func createOf(c *engine.Ctx, in deck.Input, v deck.View, props storage.Props) (map[string]any, error) {
+func createOf(c *engine.Ctx, in deck.Input, props storage.Props) (d *storage.Doc, out deck.Applied, err error) {
 	if err := in.MayShare(c); err != nil {
-		return nil, err
+		return nil, out, err
 	}
-	removed, err := in.Apply(c, props)
-	if err != nil {
-		return nil, err
+	if out, err = in.Apply(c, props); err != nil {
+		return nil, out, err
 	}
 	folder, err := deck.Home(c, true)
 	if err != nil {
-		return nil, err
+		return nil, out, err
 	}
 	// One sequence for the decks of all users: the service addresses a deck by its number alone.
 	if props["deck:number"], err = c.Tx.Next("decks"); err != nil {
-		return nil, err
+		return nil, out, err
 	}
 	title, _ := in["title"].(string)
 	slug, err := deck.FreeSlug(c.Tx, folder.ID(), title, "")
 	if err != nil {
-		return nil, err
+		return nil, out, err
 	}
 	props["deck:slug"] = slug
-	d, err := c.Tx.Create(folder, "Deck", slug, props)
-	if err == nil {
-		err = c.Tx.Fire("deck.created", d, map[string]any{"deck": deck.Number(d)})
+	if d, err = c.Tx.Create(folder, "Deck", slug, props); err != nil {
+		return nil, out, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return v.Result(c, d, true, removed)
+	return d, out, c.Tx.Fire("deck.created", d, map[string]any{"deck": deck.Number(d)})
 }

@@ -32,5 +32,5 @@ func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if tag := deck.TagOf(d, in, p.HTML); deck.HasTag(p.Unless, tag) {
 		return map[string]any{"data": nil, "etag": tag}, nil
 	}
-	return p.Result(c, d, p.HTML, nil)
+	return p.Result(c, d, p.HTML)
 }

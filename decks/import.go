@@ -71,27 +71,23 @@ func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, err
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	out, err := createOf(c, in, p.View, appearance(d))
+	props, left := appearance(d)
+	made, applied, err := createOf(c, in, props)
 	if err != nil {
 		return nil, err
 	}
-	return out, p.remote(c, out)
+	applied.Removed = append(applied.Removed, left...)
+	out, err := p.Changed(c, made, applied)
+	if err != nil {
+		return nil, err
+	}
+	return out, p.remote(c, made, applied.HTML, out)
 }
 
-// remote reports the pictures that the deck shows from other servers, and has them copied if that was asked for.
-func (p importParams) remote(c *engine.Ctx, out map[string]any) error {
-	data, _ := out["data"].(map[string]any)
-	number, _ := data["id"].(int64)
-	d, err := deck.Find(c, number, false)
-	if err != nil {
-		return err
-	}
-	// The stored HTML, not the one that was read: pictures that cleaning removed are neither reported nor copied.
-	source, err := deck.Source(c.Tx, d)
-	if err != nil {
-		return err
-	}
-	remote := asset.Remote(source)
+// remote reports the pictures that the deck shows from other servers, and has them copied if that was asked for. It looks at
+// the HTML as it was stored: pictures that cleaning removed are neither reported nor copied.
+func (p importParams) remote(c *engine.Ctx, d *storage.Doc, source string, out map[string]any) error {
+	remote := asset.Remote(source, storage.Prop[string](d, "deck:css"))
 	if len(remote) == 0 {
 		return nil
 	}

@@ -44,7 +44,7 @@ func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		if err := c.Tx.Fire("deck.updated", d, map[string]any{"deck": p.ID, "restored": p.Version}); err != nil {
 			return nil, err
 		}
-		return p.Result(c, d, true, nil)
+		return p.Result(c, d, true)
 	}
 	return nil, fault.NotFound.Errorf("version %.20s of deck %d: does not exist", p.Version, p.ID)
 }

@@ -55,9 +55,9 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (
 		return nil, err
 	}
 	maps.Copy(in, looks)
-	d, removed, err := in.Change(c, d)
+	d, applied, err := in.Change(c, d)
 	if err != nil {
 		return nil, err
 	}
-	return p.Result(c, d, true, removed)
+	return p.Changed(c, d, applied)
 }

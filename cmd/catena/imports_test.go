@@ -97,9 +97,9 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
-	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html"},
+	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html", "decks/style"},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},
 	"decks/deck":                     {"engine", "engine/quoted", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":                 {}, // attacks and large decks for tests
@@ -109,7 +109,7 @@ var imports = map[string][]string{
 	"decks/format":                   {}, // as decks/field
 	"decks/html":                     {"storage/work"},
 	"decks/listing":                  {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field"},
-	"decks/render":                   {"decks/html", "decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
+	"decks/render":                   {"decks/html", "decks/style", "decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
 	"decks/route":                    {"decks/field"}, // as decks/field
 	"decks/share":                    {"engine", "storage", "storage/people", "storage/credential", "engine/mail", "decks/deck", "decks/field"},
 	"decks/slide":                    {"engine", "storage", "decks/deck", "decks/html"},

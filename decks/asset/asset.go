@@ -11,7 +11,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +23,7 @@ import (
 	"catena/decks/deck"
 	"catena/decks/file"
 	"catena/decks/html"
+	"catena/decks/style"
 	"catena/engine/egress"
 	"catena/storage"
 	"catena/storage/blob"
@@ -38,36 +41,108 @@ const (
 	perDeck   = 2 * time.Minute
 )
 
+// cssField is the style sheet of a deck.
+const cssField = "deck:css"
+
 type jobData struct {
 	storage.Owned
 	Doc string
 }
 
-// Remote lists the addresses on other servers from which slides show pictures, in the order of the slides.
-func Remote(src string) (out []string) {
+// Remote lists the addresses on other servers from which slides show pictures, in the order of the slides, and those of
+// the style sheet after them.
+func Remote(src, css string) (out []string) {
 	seen := map[string]bool{}
-	visit(src, func(address string) (string, bool) {
+	note := func(address string) (string, bool) {
 		if !seen[address] && len(out) < MaxRemote {
 			seen[address] = true
 			out = append(out, address)
 		}
 		return "", false
-	})
+	}
+	visit(src, note)
+	visitSheet(css, note)
 	return out
 }
 
 // visit calls f with the addresses of pictures on other servers, and returns the HTML with those that it gives instead.
 func visit(src string, f func(address string) (string, bool)) string {
-	return html.Rewrite(src, func(sheet string) string { return sheet }, func(element string, a xhtml.Attribute) (string, bool) {
-		address := strings.TrimSpace(a.Val)
-		switch {
-		case !html.Loads(element, a), a.Key == "data-background-video", !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://"):
-			return "", false
-		case slices.Contains([]string{"iframe", "audio", "video", "source", "track"}, element) && a.Key != "poster":
+	return html.Rewrite(src, html.Rewriter{
+		Sheet:    func(css string) string { return visitSheet(css, f) },
+		Markdown: func(text string) string { return visitMarkdown(text, f) },
+		Attribute: func(element string, a xhtml.Attribute) (string, bool) {
+			if a.Key == "style" {
+				css := visitSheet(a.Val, f)
+				return css, css != a.Val
+			}
+			address := strings.TrimSpace(a.Val)
+			switch {
+			case !html.Loads(element, a), a.Key == "data-background-video", !isRemote(address):
+				return "", false
+			case slices.Contains([]string{"iframe", "audio", "video", "source", "track"}, element) && a.Key != "poster":
+				return "", false
+			}
+			return f(address)
+		},
+	})
+}
+
+func isRemote(address string) bool {
+	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+}
+
+// visitSheet is visit for a style sheet. Fonts and other style sheets are not pictures.
+func visitSheet(css string, f func(address string) (string, bool)) string {
+	return style.Addresses(css, func(address string) (string, bool) {
+		address = strings.TrimSpace(address)
+		u, err := url.Parse(address)
+		if err != nil || !isRemote(address) || slices.Contains([]string{".css", ".eot", ".otf", ".ttf", ".woff", ".woff2"}, strings.ToLower(path.Ext(u.Path))) {
 			return "", false
 		}
 		return f(address)
 	})
+}
+
+// What shows a picture in Markdown: the picture itself, an element of HTML, and a remark with attributes of a slide.
+var (
+	mdPicture = regexp.MustCompile(`(!\[(?:[^\]\\]|\\.)*\]\(\s*<?)(https?://(?:[^\s<>()"]|\([^\s<>()]*\))+)`)
+	mdTag     = regexp.MustCompile(`(?i)<(?:img|image)\s[^>]*>|<!--\s*\.(?:slide|element):[^>]*-->`)
+	mdValue   = regexp.MustCompile(`(?i)((?:\ssrc|\sdata-src|\sdata-background|\sdata-background-image|\shref)\s*=\s*["'])(https?://[^"'\s]+)`)
+	mdFence   = regexp.MustCompile("^ {0,3}(```|~~~)")
+)
+
+// visitMarkdown is visit for Markdown, which shows no pictures in its blocks of code.
+func visitMarkdown(text string, f func(address string) (string, bool)) string {
+	if !strings.Contains(text, "http") {
+		return text
+	}
+	replace := func(pattern *regexp.Regexp) func(string) string {
+		return func(s string) string {
+			return pattern.ReplaceAllStringFunc(s, func(s string) string {
+				m := pattern.FindStringSubmatch(s)
+				if name, ok := f(xhtml.UnescapeString(m[2])); ok {
+					return m[1] + name
+				}
+				return s
+			})
+		}
+	}
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(text) {
+		m := mdFence.FindStringSubmatch(line)
+		switch {
+		case m != nil && fence == "":
+			fence = m[1]
+		case m != nil && m[1] == fence:
+			fence = ""
+		case fence == "":
+			line = replace(mdPicture)(line)
+			line = mdTag.ReplaceAllStringFunc(line, replace(mdValue))
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // Ask has the pictures of a deck copied once the call is committed.
@@ -96,8 +171,10 @@ func (c *Copier) do(ctx context.Context, j outbox.Job) error {
 	}
 	var remote []string
 	err := c.Repo.View(ctx, c.Repo.System(), func(tx *storage.Tx) error {
-		_, source, err := data.deck(tx)
-		remote = Remote(source)
+		d, source, err := data.deck(tx)
+		if err == nil {
+			remote = Remote(source, storage.Prop[string](d, cssField))
+		}
 		return err
 	})
 	if err != nil || len(remote) == 0 {
@@ -171,7 +248,8 @@ func (d *jobData) keep(tx *storage.Tx, got map[string]*storage.Blob) error {
 		return err
 	}
 	own := map[string]string{}
-	for _, address := range Remote(source) {
+	css := storage.Prop[string](doc, cssField)
+	for _, address := range Remote(source, css) {
 		b := got[address]
 		if b == nil {
 			continue
@@ -185,16 +263,19 @@ func (d *jobData) keep(tx *storage.Tx, got map[string]*storage.Blob) error {
 		}
 		own[address] = f.Address()
 	}
-	changed := visit(source, func(address string) (string, bool) {
+	kept := func(address string) (string, bool) {
 		name, ok := own[address]
 		return name, ok
-	})
-	if changed == source {
+	}
+	changed, sheet := visit(source, kept), visitSheet(css, kept)
+	if changed == source && sheet == css {
 		return nil
 	}
-	props := storage.Props{}
-	if _, err := (deck.Input{"data": changed}).ApplyHTML(tx, props); err != nil {
-		return err
+	props := storage.Props{cssField: sheet}
+	if changed != source {
+		if _, err := (deck.Input{"data": changed}).ApplyHTML(tx, props); err != nil {
+			return err
+		}
 	}
 	for xpath, v := range props {
 		if err := doc.Set(xpath, v); err != nil {

@@ -6,52 +6,66 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"catena/decks/field"
 	"catena/decks/html"
+	"catena/decks/style"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
-// Apply writes the values to a deck's properties and returns what was taken out of its HTML.
-func (in Input) Apply(c *engine.Ctx, d storage.Props) (removed []string, err error) {
+// Applied is what became of the values that were written to a deck.
+type Applied struct {
+	Removed []string // what was taken out of its HTML and its style sheet
+	HTML    string   // as it is stored
+	Written bool     // the HTML was among the values
+}
+
+// Apply writes the values to a deck's properties.
+func (in Input) Apply(c *engine.Ctx, d storage.Props) (out Applied, err error) {
 	for name, v := range in {
 		if f := field.Fields.Find(name); f != nil && f.XPath != "" {
 			d[f.XPath] = v
 		}
 	}
-	if _, _, ok := in.HTML(); !ok {
-		return nil, nil
+	if _, _, ok := in.HTML(); ok {
+		if out, err = in.ApplyHTML(c.Tx, d); err != nil {
+			return out, err
+		}
 	}
-	return in.ApplyHTML(c.Tx, d)
+	if css, _ := d["deck:css"].(string); css != "" {
+		out.Removed = append(out.Removed, style.Removed(css)...)
+	}
+	return out, nil
 }
 
 // ApplyHTML writes the HTML, made harmless, and what is known from it.
-func (in Input) ApplyHTML(tx *storage.Tx, d storage.Props) (removed []string, err error) {
+func (in Input) ApplyHTML(tx *storage.Tx, d storage.Props) (out Applied, err error) {
 	name, src, _ := in.HTML()
 	p, err := html.Clean(tx.Context(), src)
 	if err != nil {
-		return nil, inHTML(name, err)
+		return out, inHTML(name, err)
 	}
 	switch n := utf8.RuneCountInString(p.Notes); {
 	case p.Slides > html.MaxSlides:
-		return nil, inHTML(name, fault.Limit.Errorf("HTML: %d slides, limit %d", p.Slides, html.MaxSlides).WithCode(fault.CodeTooManySlides))
+		return out, inHTML(name, fault.Limit.Errorf("HTML: %d slides, limit %d", p.Slides, html.MaxSlides).WithCode(fault.CodeTooManySlides))
 	case n > html.MaxNotes:
-		return nil, inHTML(name, fault.Limit.Errorf("HTML: notes of %d characters, limit %d", n, html.MaxNotes).WithCode(fault.CodeTooLong))
+		return out, inHTML(name, fault.Limit.Errorf("HTML: notes of %d characters, limit %d", n, html.MaxNotes).WithCode(fault.CodeTooLong))
 	}
 	b, err := tx.NewBlob("deck.html", "text/html", strings.NewReader(p.HTML))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if err := storage.KeepText(tx, b, p.Text); err != nil {
-		return nil, err
+		return out, err
 	}
 	d["deck:slide_count"], d["deck:notes"], d["deck:sanitized"] = int64(p.Slides), p.Notes, p.Removed
 	d["deck:html"], d["deck:clean"] = b, CleanMark(tx.Repo(), b)
-	return p.Removed, nil
+	return Applied{slices.Clone(p.Removed), p.HTML, true}, nil
 }
 
 // inHTML says that an error is in the HTML, by the name under which the caller sent it.

@@ -20,28 +20,28 @@ func keepBefore(c *engine.Ctx, d *storage.Doc) error {
 }
 
 // Change writes the fields to a deck, and properties that callers do not set, and returns what
-// was taken out of its HTML.
-func (in Input) Change(c *engine.Ctx, d *storage.Doc) (now *storage.Doc, removed []string, err error) {
+// became of them.
+func (in Input) Change(c *engine.Ctx, d *storage.Doc) (now *storage.Doc, out Applied, err error) {
 	if _, _, ok := in.HTML(); ok {
 		if err := keepBefore(c, d); err != nil {
-			return nil, nil, err
+			return nil, out, err
 		}
 	}
 	props := storage.Props{}
-	if removed, err = in.Apply(c, props); err != nil {
-		return nil, nil, err
+	if out, err = in.Apply(c, props); err != nil {
+		return nil, out, err
 	}
 	before := Version(d)
 	for xpath, v := range props {
 		if err := d.Set(xpath, v); err != nil {
-			return nil, nil, err
+			return nil, out, err
 		}
 	}
 	if now, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
-		return nil, nil, err
+		return nil, out, err
 	}
 	if Version(now) != before {
 		err = c.Tx.Fire("deck.updated", now, map[string]any{"deck": Number(now)})
 	}
-	return now, removed, err
+	return now, out, err
 }

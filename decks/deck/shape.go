@@ -86,19 +86,32 @@ func (v View) Shape(c *engine.Ctx, owner string, d *storage.Doc, in field.Revisi
 
 // Result is the whole deck with its entity tag. The HTML is in it under the name of each
 // revision: always in B, in A when asked for and after a write.
-func (v View) Result(c *engine.Ctx, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
-	return v.ResultOf(c, c.As.Name, d, withHTML, removed)
+func (v View) Result(c *engine.Ctx, d *storage.Doc, withHTML bool) (map[string]any, error) {
+	return v.ResultOf(c, c.As.Name, d, withHTML)
+}
+
+// Changed is the result of a write. HTML that was written is not read again.
+func (v View) Changed(c *engine.Ctx, d *storage.Doc, a Applied) (map[string]any, error) {
+	out, err := v.result(c, c.As.Name, d, true, a)
+	if err == nil && len(a.Removed) > 0 {
+		out["meta"] = Sanitized(a.Removed)
+	}
+	return out, err
 }
 
 // ResultOf is the result for another user's deck.
-func (v View) ResultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
+func (v View) ResultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML bool) (map[string]any, error) {
+	return v.result(c, owner, d, withHTML, Applied{})
+}
+
+func (v View) result(c *engine.Ctx, owner string, d *storage.Doc, withHTML bool, written Applied) (map[string]any, error) {
 	in, err := v.Set()
 	if err != nil {
 		return nil, err
 	}
 	data := v.Shape(c, owner, d, in, false)
 	if withHTML || in&field.B != 0 {
-		text, err := answered(c, d)
+		text, err := answered(c, d, written)
 		if err != nil {
 			return nil, err
 		}
@@ -108,11 +121,7 @@ func (v View) ResultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 			}
 		}
 	}
-	out := map[string]any{"data": data, "etag": TagOf(d, in, withHTML)}
-	if len(removed) > 0 {
-		out["meta"] = Sanitized(removed)
-	}
-	return out, nil
+	return map[string]any{"data": data, "etag": TagOf(d, in, withHTML)}, nil
 }
 
 // Sanitized tells what was taken out of HTML.
@@ -122,12 +131,17 @@ func Sanitized(removed []string) map[string]any {
 
 // answered is a deck's HTML in a result: as JSON if the result is only encoded. Under its digest it is kept as the rules of
 // now make it, which do not change while the server runs.
-func answered(c *engine.Ctx, d *storage.Doc) (any, error) {
+func answered(c *engine.Ctx, d *storage.Doc, written Applied) (any, error) {
 	b, err := d.Blob("deck:html")
 	if err != nil || b == nil {
 		return "", err
 	}
-	read := func() (string, error) { return source(c.Tx, d, b) }
+	read := func() (string, error) {
+		if written.Written {
+			return written.HTML, nil
+		}
+		return source(c.Tx, d, b)
+	}
 	text, ok, err := c.Quoted(quoted.Key{Kind: "deck:html", Digest: b.Digest}, read)
 	if ok || err != nil {
 		return text, err

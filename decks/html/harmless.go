@@ -12,9 +12,6 @@ var schemes = names{}.are(allowed, `http https mailto tel`)
 var (
 	imageData = regexp.MustCompile(`^data:image/(?:png|jpe?g|gif|webp|avif|bmp|x-icon)[;,]`)
 	mediaData = regexp.MustCompile(`^data:(?:audio|video)/[a-z0-9.+-]+[;,]`)
-	cssDanger = regexp.MustCompile(`expression\s*\(|javascript:|vbscript:|-moz-binding|behavior\s*:|@import|<`)
-	cssURL    = regexp.MustCompile(`url\s*\(\s*["']?\s*([^"')]*)`)
-	cssEscape = regexp.MustCompile(`\\[0-9a-f]{1,6}\s?|\\|/\*.*?\*/`)
 )
 
 // squeezed is text as a browser reads a scheme: without blanks and controls, in lower case.
@@ -49,27 +46,6 @@ func harmlessURLs(s string) bool {
 	}
 	for item := range strings.SplitSeq(s, ",") {
 		if !harmlessURL(item) {
-			return false
-		}
-	}
-	return true
-}
-
-// HarmlessCSS reports whether a style sheet or declaration loads and runs nothing but
-// harmless addresses.
-func HarmlessCSS(s string) bool {
-	plain := strings.ToLower(s)
-	if !strings.ContainsAny(plain, `\<@`) && !strings.Contains(plain, "/*") && !strings.Contains(plain, "script:") &&
-		!strings.Contains(plain, "-moz-binding") && !strings.Contains(plain, "behavior") &&
-		(strings.IndexByte(plain, '(') < 0 || !strings.Contains(plain, "expression") && !strings.Contains(plain, "url")) {
-		return true
-	}
-	if bare := cssEscape.ReplaceAllString(plain, ""); cssDanger.MatchString(plain) || cssDanger.MatchString(bare) ||
-		cssEscape.MatchString(plain) && strings.Contains(bare, "url") {
-		return false
-	}
-	for _, m := range cssURL.FindAllStringSubmatch(plain, -1) {
-		if !harmlessURL(m[1]) {
 			return false
 		}
 	}

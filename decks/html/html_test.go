@@ -33,6 +33,8 @@ func TestCleanKeeps(t *testing.T) {
 		`<section><style>.a > p { color: red }</style><a href="https://example.org/?a=b&c=d" target=_blank>x</a></section>`,
 		`<section><img src="data:image/png;base64,AA=="><video data-autoplay src="a.mp4" controls></video></section>`,
 		`<section data-background-image="a.png, b.png"><iframe src="https://example.org"></iframe></section>`,
+		`<section><style>/* blue */ .a::after { content: "\\201C url(no: address) // x" } .b { background: url(a.png) } .c::before { content: 'it(s; {a} url(javas' }</style></section>`,
+		`<section><p style="font-family: 'A;B'; content: &quot;url(x:y)&quot;; background: url(a.png)">x</p></section>`,
 		`<section><aside class="notes">Say <em>this</em></aside><table><tr><td colspan=2>x</table></section>`,
 	}
 	for _, src := range append(sources, fixtures(t)...) {
@@ -82,6 +84,11 @@ func TestCleanRemoves(t *testing.T) {
 		{`<section><img src="data:image/svg+xml,x"></section>`, `<section><img></section>`, "attribute src of <img> at line 1, column 10"},
 		{`<section><p style="width: expression(x)">a</p></section>`, `<section><p>a</p></section>`, "attribute style of <p> at line 1, column 10"},
 		{`<section><p style="background: u\72l(javascript:x)">a</p></section>`, `<section><p>a</p></section>`, "attribute style of <p> at line 1, column 10"},
+		{`<section><p style="color: red; width: expression(x); background: url(javascript:x); margin: 0">a</p></section>`, `<section><p style="color: red; margin: 0">a</p></section>`, "declaration width of the style of <p> at line 1, column 10|declaration background of the style of <p> at line 1, column 10"},
+		{"<section><style>\n@import url(https://fonts.example/a.css);\n.a { color: red; behavior: url(x) }\n.b { margin: 0 }</style></section>", "<section><style>\n\n.a { color: red;}\n.b { margin: 0 }</style></section>", "@import of <style> at line 2, column 1|declaration behavior of <style> at line 3, column 18"},
+		{`<section><style>.a { b: url(java;script:x); c: "\201C"; d: url(/**/javascript:x) } .e { f: "<" }</style></section>`, `<section><style>.a { c: "\201C";} .e {}</style></section>`, "declaration b of <style> at line 1, column 22|declaration d of <style> at line 1, column 57|declaration f of <style> at line 1, column 89"},
+		{`<section><style>a[b="javascript:x"] { c: d }</style></section>`, `<section></section>`, "<style> at line 1, column 10"},
+		{`<section data-markdown><script type="text/template"><p style="a: b; c: expression(d)">x</p></script></section>`, `<section data-markdown><script type="text/template"><p style="a: b;">x</p></script></section>`, "declaration c of the style of <p> at line 1, column 53"},
 		{`<section><form action="x"><input>b</form></section>`, `<section>b</section>`, "<form> at line 1, column 10|<input> at line 1, column 27"},
 		{`<section><<script>x</script>img src=x onerror=x></section>`, `<section><img src="x"></section>`, "<script> at line 1, column 11|attribute onerror of <img> at line 1, column 10"},
 		{`<section><iframe srcdoc="<script>x</script>">y</iframe></section>`, `<section><iframe></iframe></section>`, "attribute srcdoc of <iframe> at line 1, column 10|content of <iframe> at line 1, column 46"},

@@ -95,26 +95,49 @@ func (f *filter) within(name string, traits trait) {
 
 // keep returns the attributes that may stay and reports the others.
 func (f *filter) keep(t *token) []attribute {
-	kept := t.attrs
+	kept, own := t.attrs, false
 	for i, a := range t.attrs {
-		var stays bool
-		if f.inner {
-			stays = harmlessAnywhere(a) && !f.marking.fenced
-		} else {
-			stays = allowedAttribute(t.name, a.name, a.value)
+		stays := f.stays(t, a)
+		if !stays && a.name == "style" {
+			if a.value, stays = f.soften(t, a); stays {
+				t.sane = false // it is written again
+			}
 		}
-		stays = stays && (a.name != "name" || !hiding[t.name])
+		if (!stays || a != t.attrs[i]) && !own {
+			kept, own = append(make([]attribute, 0, len(t.attrs)), t.attrs[:i]...), true
+		}
 		switch {
 		case !stays:
-			if len(kept) == len(t.attrs) {
-				kept = append(make([]attribute, 0, len(t.attrs)), t.attrs[:i]...)
-			}
 			f.remove("attribute "+printable(a.name)+" of <"+t.name+">", t.at)
-		case len(kept) < len(t.attrs):
+		case own:
 			kept = append(kept, a)
 		}
 	}
 	return kept
+}
+
+// stays reports whether an attribute may stay as it is.
+func (f *filter) stays(t *token, a attribute) bool {
+	if a.name == "name" && hiding[t.name] {
+		return false
+	}
+	if f.inner {
+		return harmlessAnywhere(a) && !f.marking.fenced
+	}
+	return allowedAttribute(t.name, a.name, a.value)
+}
+
+// soften takes out of a style attribute what may not stay, if anything stays without that.
+func (f *filter) soften(t *token, a attribute) (rest string, stays bool) {
+	rest, gone := softened(a.value)
+	rest = strings.TrimSpace(rest)
+	if a.value = rest; rest == "" || !f.stays(t, a) {
+		return rest, false
+	}
+	for _, g := range gone {
+		f.remove(g.what+" of the style of <"+t.name+">", t.at)
+	}
+	return rest, true
 }
 
 // hiding are the elements whose names hide what the document has by them from scripts: an

@@ -23,7 +23,11 @@ func (f *filter) textual(stays bool) {
 	}
 	complete := f.kind == html.EndTagToken && t.kind != html.SelfClosingTagToken
 	at := t.at + len(t.raw)
-	if !complete || !stays || !f.staysTextual(&t, body.raw) {
+	text := body.raw
+	if complete && stays && t.name == "style" && !f.staysTextual(&t, text) {
+		text = f.softenSheet(&t, text, at)
+	}
+	if !complete || !stays || !f.staysTextual(&t, text) {
 		switch {
 		case complete && f.fromTextarea(&t, body.raw, at):
 		case complete && f.sampled():
@@ -35,7 +39,6 @@ func (f *filter) textual(stays bool) {
 	}
 	end := f.token
 	f.write(&t, f.keep(&t))
-	text := body.raw
 	switch {
 	case t.name == "script" && f.samples.code > 0 && f.shown():
 		// shown as it is
@@ -56,6 +59,18 @@ func (f *filter) textual(stays bool) {
 		f.out.write(text)
 	}
 	f.writeEnd(&end)
+}
+
+// softenSheet takes out of a style sheet what may not stay, if anything stays without that.
+func (f *filter) softenSheet(t *token, sheet string, at int) string {
+	rest, gone := softened(sheet)
+	if strings.TrimSpace(rest) == "" || !f.staysTextual(t, rest) {
+		return sheet
+	}
+	for _, g := range gone {
+		f.remove(g.what+" of <style>", at+g.at)
+	}
+	return rest
 }
 
 // staysTextual reports whether an element whose content is text is harmless. In a drawing or a

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 
 	decks "catena/decks/html"
+	css "catena/decks/style"
 )
 
 // extensions are what files of the types that decks hold are called.
@@ -55,26 +55,20 @@ func (a *assets) file(address string) (name string, ok bool) {
 	return name, true
 }
 
-var cssAddress = regexp.MustCompile(`(?i)\burl\(\s*("[^"]*"|'[^']*'|[^"')\s]+)\s*\)`)
-
 // css is file for the addresses in a style sheet.
 func (a *assets) css(text string) string {
-	return cssAddress.ReplaceAllStringFunc(text, func(s string) string {
-		address := strings.Trim(cssAddress.FindStringSubmatch(s)[1], `"'`)
+	return css.Addresses(text, func(address string) (string, bool) {
 		// In a style sheet, what an address holds is small (icons, fonts) and stays where it is.
 		if strings.HasPrefix(address, "data:") {
-			return s
+			return "", false
 		}
-		if name, ok := a.file(address); ok {
-			return "url(" + name + ")"
-		}
-		return s
+		return a.file(address)
 	})
 }
 
 // html returns the deck's HTML with files instead of what it holds, and what is kept here.
 func (a *assets) html() string {
-	return decks.Rewrite(a.deck.HTML, a.css, func(element string, at html.Attribute) (string, bool) {
+	return decks.Rewrite(a.deck.HTML, decks.Rewriter{Sheet: a.css, Attribute: func(element string, at html.Attribute) (string, bool) {
 		switch {
 		case decks.Loads(element, at):
 			return a.file(at.Val)
@@ -83,7 +77,7 @@ func (a *assets) html() string {
 			return text, text != at.Val
 		}
 		return "", false
-	})
+	}})
 }
 
 // packed reports whether a file is compressed already.

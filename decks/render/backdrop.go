@@ -81,20 +81,40 @@ func (f *document) paintBack(p *painter, b backdrop) {
 	}
 }
 
-// notes puts the speaker notes on a page of their own, in letters that fit on it.
-func (f *document) notes(text string) {
+// notes puts the speaker notes on a page of their own, below a small picture of their slide, in letters that fit on it.
+func (f *document) notes(text string, slide func(*painter)) {
 	p := f.page()
 	s := *f.layout.computing.root()
 	s.space, s.color = "pre-wrap", rgba{r: 0x22, g: 0x22, b: 0x22, a: 1}
-	// Pixels on each side. Below a size of 5 pixels nobody can read the notes, so what is left over runs off the page.
-	const edge = 60
+	// Pixels on each side, and the part of its size that the slide is shown in.
+	const edge, part = 60, 0.45
+	p.small(edge, edge, part, f.width, f.height, slide)
+	top := edge + f.height*part + edge/3
+	// Below a size of 5 pixels nobody can read the notes, so what is left over runs off the page.
 	for s.fontSize = 25; ; s.fontSize *= 0.8 {
 		n := element("div")
 		n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
 		b := f.layout.element(n, &s, containing{width: max(f.width-2*edge, 1), floats: &floats{}})
-		if b.h <= f.height-2*edge || s.fontSize < 5 {
-			p.box(b, edge, edge)
+		if b.h <= f.height-top-edge/2 || s.fontSize < 5 {
+			p.box(b, edge, top)
 			return
 		}
 	}
+}
+
+// small draws something of the size of a page in a part of that size, in a frame at x, y.
+func (p *painter) small(x, y, part, w, h float64, draw func(*painter)) {
+	p.pdf.TransformBegin()
+	p.pdf.TransformTranslate(pt(x), pt(y))
+	p.pdf.TransformScale(part*100, part*100, 0, 0)
+	p.pdf.ClipRect(0, 0, pt(w), pt(h), false)
+	inner := *p
+	inner.still = true
+	draw(&inner)
+	p.pdf.ClipEnd()
+	p.pdf.TransformEnd()
+	p.setAlpha(1)
+	p.pdf.SetDrawColor(0x99, 0x99, 0x99)
+	p.pdf.SetLineWidth(pt(1))
+	p.pdf.Rect(pt(x), pt(y), pt(w*part), pt(h*part), "D")
 }

@@ -214,7 +214,10 @@ func (f *document) slide(s *slide) error {
 		}
 	}
 	if f.options.SlideNotes && s.notes != "" {
-		f.notes(s.notes)
+		f.notes(s.notes, func(p *painter) {
+			f.paintBack(p, back)
+			p.box(b, x, y)
+		})
 	}
 	return f.pdf.Error()
 }

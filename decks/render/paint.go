@@ -23,6 +23,7 @@ type painter struct {
 	alpha    float64
 	under    rgba                // colour behind everything
 	hidden   map[*html.Node]bool // fragments that are still to come
+	still    bool                // no links: their places are not those of what is drawn
 }
 
 func pt(px float64) float64 { return px * pointsPerPixel }
@@ -345,6 +346,9 @@ func (p *painter) rules(s *span, x, y float64) {
 }
 
 func (p *painter) link(address string, x, y, w, h float64) {
+	if p.still {
+		return
+	}
 	// PDF viewers also follow links to local files and programs, which a deck has no business to name.
 	for _, scheme := range [...]string{"http://", "https://", "mailto:"} {
 		if strings.HasPrefix(strings.ToLower(address), scheme) {

@@ -80,7 +80,7 @@ three()</code></pre></section>`
 }
 
 // TestPaper holds what every PDF file has, by whichever renderer: it is valid, says what it is,
-// has the numbers and pages of notes that were asked for where they belong, and a picture that
+// has the numbers and pages of notes, with their slides, that were asked for where they belong, and a picture that
 // is on many slides only once.
 func TestPaper(t *testing.T) {
 	if _, err := exec.LookPath("pdftotext"); err != nil {
@@ -120,6 +120,9 @@ func TestPaper(t *testing.T) {
 				n := fmt.Sprint(i/2 + 1)
 				fields := " " + strings.Join(strings.Fields(text), " ") + " "
 				notes := strings.Contains(fields, " Whispered "+n+". ")
+				if !strings.Contains(fields, " Slide ") {
+					t.Errorf("page %d does not show its slide: %q", i+1, fields)
+				}
 				if (i%2 == 1) != notes || i%2 == 0 && !strings.Contains(fields, " "+n+" ") {
 					t.Errorf("page %d: %q", i+1, fields)
 				}

@@ -31,8 +31,31 @@
     if (print) Deck.paper(slides, options.pdfSeparateFragments);
     Deck.formulas(slides);
   };
+  // A page of notes shows its slide above them, as large as the notes leave room for.
+  const edge = 20;
+  const picture = (notes) => {
+    let page = notes.previousElementSibling;
+    while (page && !page.classList.contains("pdf-page")) page = page.previousElementSibling;
+    if (!page) return;
+    const { offsetWidth: width, offsetHeight: height } = page;
+    const frame = document.createElement("div");
+    const copy = page.cloneNode(true);
+    for (const e of copy.querySelectorAll("iframe, video, audio, a[href]")) e.localName === "a" ? e.removeAttribute("href") : e.remove();
+    Object.assign(copy.style, { position: "absolute", top: 0, left: 0, width: `${width}px`, transformOrigin: "0 0", breakAfter: "auto" });
+    Object.assign(frame.style, { position: "relative", overflow: "hidden", margin: `${edge}px ${edge}px 0`, outline: "1px solid #999", breakAfter: "avoid" });
+    frame.append(copy);
+    notes.before(frame); // beside them, since it looks as slides do
+    for (const part of [0.5, 0.35, 0.2]) {
+      Object.assign(frame.style, { width: `${width * part}px`, height: `${height * part}px` });
+      copy.style.transform = `scale(${part})`;
+      if (notes.offsetHeight + height * part + edge <= height) return;
+    }
+    frame.remove();
+  };
+
   if (print) {
     Reveal.on("pdf-ready", async () => {
+      for (const notes of slides.querySelectorAll(".speaker-notes-pdf")) picture(notes);
       await document.fonts.ready;
       await Promise.all([...document.images].map((i) => i.decode().catch(() => {})));
       document.documentElement.dataset.printable = "yes";

@@ -67,14 +67,14 @@ func (p slideEdit) edit(c *engine.Ctx, change func(*Deck) (src string, number in
 	if err != nil {
 		return nil, err
 	}
-	d, more, err := deck.Input{"data": src}.Change(c, d)
+	d, applied, err := deck.Input{"data": src}.Change(c, d)
 	if err != nil {
 		return nil, err
 	}
-	if slides, err = slidesIn(c.Tx, d); err != nil {
+	if slides, err = slidesOfHTML(d, applied.HTML); err != nil {
 		return nil, err
 	}
-	removed = append(removed, more...)
+	removed = append(removed, applied.Removed...)
 	if n == 0 {
 		return map[string]any{"data": map[string]any{"deck_id": p.ID, "slide_count": int64(len(slides.Slides)), "etag": slideTag(d)}, "etag": slideTag(d)}, nil
 	}

@@ -83,6 +83,11 @@ func slidesIn(tx *storage.Tx, d *storage.Doc) (*Deck, error) {
 	if err != nil {
 		return nil, err
 	}
+	return slidesOfHTML(d, text)
+}
+
+// slidesOfHTML reads the slides in the HTML of a deck.
+func slidesOfHTML(d *storage.Doc, text string) (*Deck, error) {
 	slides := Read(text)
 	if n := storage.Prop[int64](d, "deck:slide_count"); int64(len(slides.Slides)) != n {
 		return nil, fault.Conflict.Errorf("deck %d: cannot distinguish its slides, found %d of %d; change its HTML as a whole", deck.Number(d), len(slides.Slides), n)

@@ -7,8 +7,9 @@ import (
 
 // reader goes through CSS, past strings, comments, escapes and what stands in brackets.
 type reader struct {
-	css string
-	at  int
+	css  string
+	at   int
+	from int // where css begins in the whole sheet
 }
 
 // until returns the text up to one of some bytes outside of everything else, without its
@@ -55,8 +56,8 @@ func nesting(bracket byte) int {
 	return -1
 }
 
-// block returns what stands before the brace that closes, and goes past it.
-func (r *reader) block() string {
+// block returns a reader of what stands before the brace that closes, and goes past it.
+func (r *reader) block() *reader {
 	start, depth := r.at, 1
 	for r.at < len(r.css) {
 		switch c := r.css[r.at]; {
@@ -74,12 +75,26 @@ func (r *reader) block() string {
 		case c == '}':
 			if depth--; depth == 0 {
 				r.at++
-				return r.css[start : r.at-1]
+				return &reader{css: r.css[start : r.at-1], from: r.from + start}
 			}
 		}
 		r.at++
 	}
-	return r.css[start:]
+	return &reader{css: r.css[start:], from: r.from + start}
+}
+
+// blank goes past white space and comments.
+func (r *reader) blank() {
+	for r.at < len(r.css) {
+		switch {
+		case strings.IndexByte(" \t\r\n\f", r.css[r.at]) >= 0:
+			r.at++
+		case strings.HasPrefix(r.css[r.at:], "/*"):
+			r.skipComment()
+		default:
+			return
+		}
+	}
 }
 
 // skipString goes past a string. One that its line does not end is none.
@@ -140,8 +155,9 @@ var (
 	// Strings in these are addresses, and what stands for a value may be any string.
 	strange = regexp.MustCompile(`(?i)(?:src|image|image-set|cross-fade)\s*\(`)
 	stands  = regexp.MustCompile(`(?i)(?:var|attr|env|if|--[\w-]*)\s*\(`)
-	steps   = regexp.MustCompile(`(?i)/(?:\.|%2e){1,2}(?:[/?#]|$)|[\t\r\n]`) // lead out of a folder
-	hints   = regexp.MustCompile(`(?i)(?:format|local|tech)\(\s*(?:"[^"\\]*"|'[^'\\]*'|[\w -]+)\s*\)`)
+	steps   = regexp.MustCompile(`(?i)/(?:\.|%2e){1,2}(?:[/?#]|$)|[\t\r\n]`)               // lead out of a folder
+	loads   = regexp.MustCompile(`(?i)(?:url|src|image|image-set|cross-fade|element)\s*$`) // before the bracket that opens
+	hints   = regexp.MustCompile(`(?i)(?:format|local|tech|type)\(\s*(?:"[^"\\]*"|'[^'\\]*'|[\w -]+)\s*\)`)
 )
 
 // harmless reports whether a value, or what follows an at-rule's name, acts not and fetches
@@ -153,13 +169,13 @@ func harmless(value string) bool {
 		return false
 	case strings.Contains(outside, `\`): // may spell a function's name
 		return !strings.Contains(outside, "(") && !strings.HasSuffix(value, `\`)
-	case !fetches.MatchString(value):
+	case !fetches.MatchString(outside):
 		return true
 	case strange.MatchString(value) && stands.MatchString(outside):
 		return false
 	}
-	for _, s := range quoted.FindAllString(hints.ReplaceAllString(value, ""), -1) {
-		if !known(s[1 : len(s)-1]) {
+	for _, s := range loaded(hints.ReplaceAllString(value, "")) {
+		if !known(s) {
 			return false
 		}
 	}
@@ -169,6 +185,30 @@ func harmless(value string) bool {
 		}
 	}
 	return true
+}
+
+// loaded are the strings of a value that stand within a function that loads something. All others are text.
+func loaded(value string) (out []string) {
+	depth, within, last := 0, 0, 0 // brackets open, from how many on all is within such a function, and where the text begins
+	for _, at := range quoted.FindAllStringIndex(value, -1) {
+		for i := last; i < at[0]; i++ {
+			switch c := value[i]; {
+			case c == '(':
+				if depth++; within == 0 && loads.MatchString(value[last:i]) {
+					within = depth
+				}
+			case c == ')':
+				if depth == within {
+					within = 0
+				}
+				depth--
+			}
+		}
+		if last = at[1]; within > 0 {
+			out = append(out, value[at[0]+1:at[1]-1])
+		}
+	}
+	return out
 }
 
 // known reports whether an address is of what the deck has with it.

@@ -16,6 +16,9 @@ func TestFetches(t *testing.T) {
 		`url(data:image/pngx,a)`: false, `url( "https://x.example" )`: false, `url(files/x/a.png)`: false, `url("files/1/a" "x")`: false,
 		`url(#g), url(//x.example)`: false, `url("#g") url('//x.example')`: false, `image("//x.example/a")`: false, `src("//x.example/a")`: false,
 		`-webkit-image-set("//x.example" 1x)`: false, `cross-fade(url(#g), "//x.example")`: false, `image-set(url(//x.example) 1x)`: false,
+		// What looks like an address in a string is text, unless the string itself is loaded.
+		`"url(//x.example/a)"`: true, `"a" url(#g) 'url(b) image-set(c)'`: true, `counter(a, "url(") "x"`: true, `image-set("files/1/a.avif" type("image/avif"))`: true,
+		`image-set(calc(1) "//x.example" 1x)`: false, `cross-fade(url(#g) "x", rgb(1 1 1))`: false, `url(#g) "x" url("y")`: false,
 		// Steps out of the folder of the deck's files lead to any address of the server.
 		`url(files/1/../../../logout)`: false, `url("files/1/../a")`: false, `url(files/1/%2e%2E/a)`: false, `url(files/1/.%2e/a)`: false,
 		`url(files/1/a..b.png)`: true, "url('files/1/.\t./a')": false, `url(FILES/1/../a)`: false, `url( files/1/a.png )`: true, `url("files/1/..")`: false, `url(files/1/./a)`: false,
@@ -27,6 +30,40 @@ func TestFetches(t *testing.T) {
 		if want := ".reveal p {\nbackground: " + value + ";\n}\n"; stays && got != want || !stays && strings.Contains(got, "background") {
 			t.Errorf("%s: stays is %t, but the sheet is %q", value, stays, got)
 		}
+	}
+}
+
+// TestRemoved reports what is left out of a style sheet with its kind and place, and nothing else.
+func TestRemoved(t *testing.T) {
+	for css, want := range map[string]string{
+		"": "", " /* only */ ": "", "p{a:b}": "", "@charset 'x'; p { a: \"url(//x)\" }": "", "@layer a; @media print{p{a:b;;}}": "",
+		"@import 'a.css';\np{a:b}":                     "@import of the style sheet at line 1, column 1",
+		"p {\n  a: b;\n  ü: url(//x);\n  c: d\n}":      "declaration ü of the style sheet at line 3, column 3",
+		"p { a: b; background : url(https://x) }":      "declaration background of the style sheet at line 1, column 11",
+		"@media print {\n p {\n /* é */ a: url(x) } }": "declaration a of the style sheet at line 3, column 10",
+		"> p { a: b }\n$x: 3;\n@mixin a { b: c }":      "rule > p of the style sheet at line 1, column 1|rule $x: 3 of the style sheet at line 2, column 1|@mixin of the style sheet at line 3, column 1",
+		"@font-face { src: url(https://x/y.woff2) }":   "declaration src of the style sheet at line 1, column 14",
+		"p { behavior: x; --a { b: c } nonsense }":     "declaration behavior of the style sheet at line 1, column 5|declaration --a of the style sheet at line 1, column 18|declaration nonsense of the style sheet at line 1, column 31",
+		"p{a:b} tail": "rule tail of the style sheet at line 1, column 8",
+	} {
+		if got := strings.Join(Removed(css), "|"); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", css, got, want)
+		}
+	}
+	if got := Removed(strings.Repeat("@import 'x';", 130)); len(got) != 101 || got[100] != "and 30 more in the style sheet" {
+		t.Errorf("%d reported, %q", len(got), got)
+	}
+}
+
+// TestAddresses visits the addresses of url() alone.
+func TestAddresses(t *testing.T) {
+	var seen []string
+	got := Addresses(`a{b:url(x) url( "y" ) URL('z')} /* url(c) */ p::after{content:"url(d) \" url(e)"; curl(f); g:url( h i ) url()}`, func(address string) (string, bool) {
+		seen = append(seen, address)
+		return "n", address == "y"
+	})
+	if want := "x y z"; strings.Join(seen, " ") != want || got != `a{b:url(x) url(n) URL('z')} /* url(c) */ p::after{content:"url(d) \" url(e)"; curl(f); g:url( h i ) url()}` {
+		t.Errorf("visited %q, got %s", seen, got)
 	}
 }
 

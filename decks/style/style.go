@@ -7,7 +7,11 @@
 // holds the slides; what could reach the network is left out.
 package style
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	slides   = ".reveal"          // holds the slides
@@ -22,8 +26,40 @@ func Compile(css string) string {
 		return ""
 	}
 	var b strings.Builder
-	rules(&b, css, 0, true)
+	(*report)(nil).rules(&b, &reader{css: css}, 0, true)
 	return b.String()
+}
+
+// Removed says what Compile leaves out of a style sheet, with its place.
+func Removed(css string) []string {
+	r := &report{css: css}
+	r.rules(&strings.Builder{}, &reader{css: css}, 0, true)
+	if r.count > maxRemoved {
+		r.removed = append(r.removed, fmt.Sprintf("and %d more in the style sheet", r.count-maxRemoved))
+	}
+	return r.removed
+}
+
+const maxRemoved = 100 // reported
+
+// report gathers what is left out; nil gathers nothing.
+type report struct {
+	css     string
+	removed []string
+	count   int
+}
+
+// drop notes that something is left out.
+func (r *report) drop(what string, at int) {
+	if r == nil {
+		return
+	}
+	if r.count++; r.count > maxRemoved {
+		return
+	}
+	before := r.css[:at]
+	line, column := strings.Count(before, "\n")+1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])+1
+	r.removed = append(r.removed, fmt.Sprintf("%s of the style sheet at line %d, column %d", what, line, column))
 }
 
 // within are the at-rules that hold rules.
@@ -35,77 +71,115 @@ var alone = map[string]bool{
 }
 
 // rules writes a list of rules; scoped ones get the slides before their selectors.
-func rules(b *strings.Builder, css string, depth int, scoped bool) {
-	r := reader{css: css}
+func (r *report) rules(b *strings.Builder, in *reader, depth int, scoped bool) {
 	for depth < maxDepth {
-		head, end := r.until(";{}")
+		in.blank()
+		at := in.from + in.at
+		head, end := in.until(";{}")
 		head = strings.TrimSpace(head)
+		name, rest := atRule(head)
 		switch end {
 		case 0:
+			if head != "" {
+				r.drop(nameOf(head), at)
+			}
 			return
 		case ';':
-			if name, rest := atRule(head); name == "layer" && harmless(rest) {
+			if name == "layer" && harmless(rest) {
 				b.WriteString("@layer " + rest + ";\n")
+			} else if head != "" && name != "charset" {
+				r.drop(nameOf(head), at)
 			}
 		case '{':
-			rule(b, head, r.block(), depth, scoped)
+			r.rule(b, heading{head, at}, in.block(), depth, scoped)
 		}
 	}
+	r.drop("nested rules", in.from)
+}
+
+// heading is what stands before a block, and where it begins.
+type heading struct {
+	text string
+	at   int
+}
+
+// nameOf names a rule for those who wrote it.
+func nameOf(head string) string {
+	if name, _ := atRule(head); name != "" {
+		return "@" + shortened(name)
+	}
+	return "rule " + shortened(strings.Join(strings.Fields(head), " "))
+}
+
+func shortened(s string) string {
+	if letters := []rune(s); len(letters) > 40 {
+		return string(letters[:40]) + "…"
+	}
+	return s
 }
 
 // rule writes one rule, if anything of it stays.
-func rule(b *strings.Builder, head, body string, depth int, scoped bool) {
+func (r *report) rule(b *strings.Builder, head heading, body *reader, depth int, scoped bool) {
 	var inner strings.Builder
-	name, rest := atRule(head)
+	text := head.text
+	name, rest := atRule(text)
 	switch {
 	case name == "":
 		if scoped {
-			head = scope(head)
+			text = scope(text)
 		}
-		if head == "" || !plain(head) {
+		if text == "" || !plain(text) {
+			r.drop(nameOf(head.text), head.at)
 			return
 		}
-		declarations(&inner, body, depth)
-	case within[name]:
-		if !harmless(rest) {
-			return
-		}
-		head = strings.TrimSpace("@" + name + " " + rest)
+		r.declarations(&inner, body, depth)
+	case within[name] && harmless(rest):
+		text = strings.TrimSpace("@" + name + " " + rest)
 		if scoped {
-			rules(&inner, body, depth+1, true)
+			r.rules(&inner, body, depth+1, true)
 		} else {
-			declarations(&inner, body, depth)
+			r.declarations(&inner, body, depth)
 		}
 	case alone[name] && scoped && harmless(rest):
-		head = strings.TrimSpace("@" + name + " " + rest)
-		declarations(&inner, body, depth)
+		text = strings.TrimSpace("@" + name + " " + rest)
+		r.declarations(&inner, body, depth)
+	default:
+		r.drop(nameOf(head.text), head.at)
+		return
 	}
-	if text := strings.TrimSpace(inner.String()); text != "" {
-		b.WriteString(head + " {\n" + text + "\n}\n")
+	if inside := strings.TrimSpace(inner.String()); inside != "" {
+		b.WriteString(text + " {\n" + inside + "\n}\n")
 	}
 }
 
 // declarations writes declarations and the rules nested among them.
-func declarations(b *strings.Builder, css string, depth int) {
-	r := reader{css: css}
+func (r *report) declarations(b *strings.Builder, in *reader, depth int) {
 	for depth < maxDepth {
-		text, end := r.until(";{}")
+		in.blank()
+		at := in.from + in.at
+		text, end := in.until(";{}")
 		text = strings.TrimSpace(text)
 		if end == '{' {
-			if body := r.block(); !strings.HasPrefix(text, "--") {
-				rule(b, text, body, depth+1, false)
+			if body := in.block(); !strings.HasPrefix(text, "--") {
+				r.rule(b, heading{text, at}, body, depth+1, false)
+			} else {
+				r.drop("declaration "+shortened(text), at)
 			}
 			continue
 		}
 		name, value, ok := strings.Cut(text, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if ok && value != "" && isName(name) && harmless(value) && harmlessName(name) {
+		switch {
+		case ok && value != "" && isName(name) && harmless(value) && harmlessName(name):
 			b.WriteString(name + ": " + value + ";\n")
+		case text != "":
+			r.drop("declaration "+shortened(name), at)
 		}
 		if end == 0 {
 			return
 		}
 	}
+	r.drop("nested rules", in.from)
 }
 
 // atRule takes a rule's head apart if it begins with @.

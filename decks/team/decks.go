@@ -81,7 +81,7 @@ func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		return nil, err
 	}
 	owner := deck.OwnerName(c.Tx, d)
-	out, err := p.ResultOf(c, owner, d, p.HTML, nil)
+	out, err := p.ResultOf(c, owner, d, p.HTML)
 	if err != nil {
 		return nil, err
 	}
