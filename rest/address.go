@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -99,7 +100,7 @@ type Location struct {
 // "/site" and the repository.
 func Locate(context, path string) Location {
 	if context != "" && strings.HasPrefix(path, context) && (len(path) == len(context) || path[len(context)] == '/') {
-		path = path[len(context):]
+		path = cmp.Or(path[len(context):], "/")
 	}
 	if below, ok := Under(path, "/site"); ok {
 		if _, ok := Under(below, "/automation"); ok {

@@ -136,7 +136,7 @@ func viewsOf(ctx context.Context, t convert.Tools, of *storage.Blob) ([]any, err
 func shown(ctx context.Context, t convert.Tools, b *storage.Blob, width, height int) (*storage.Blob, error) {
 	by := resizer
 	switch b.Type {
-	case "image/jpeg", "image/png", "image/gif", "image/webp":
+	case "image/bmp", "image/gif", "image/jpeg", "image/png", "image/webp":
 	default:
 		by = "pictureToJPEG"
 	}

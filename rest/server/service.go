@@ -56,7 +56,7 @@ func repositoryInfo(x *rest.Request) error {
 			"repositoryId": name, "repositoryName": name, "repositoryDescription": "Repository " + name,
 			"vendorName": "catena", "productName": "catena", "productVersion": x.Server.Version,
 			"rootFolderId": root, "rootFolderUrl": address + "/id/" + root,
-			"repositoryUrl": address, "cmisVersionSupported": "1.1",
+			"repositoryUrl": address + "/path/", "cmisVersionSupported": "1.1",
 		}
 	}
 	return x.JSON(http.StatusOK, all)
