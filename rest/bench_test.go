@@ -2,9 +2,12 @@ package rest_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net"
 	"net/http"
@@ -16,6 +19,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/blob"
 )
 
 // BenchmarkBare is what the others are compared with: net/http, httprouter, encoding/json
@@ -57,6 +62,54 @@ func BenchmarkDocument(b *testing.B) {
 	id := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "a")).JSON(b)["uid"]
 	repeat(b, s.Listener.Addr().String(), fmt.Sprintf("GET /api/v1/id/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\nproperties: *\r\n\r\n",
 		id, basic))
+}
+
+// BenchmarkPage reads a page of 50 pictures of 200, with and without the addresses of their thumbnails, and one of the
+// thumbnails that are kept with them, of which a client then asks for 50.
+func BenchmarkPage(b *testing.B) {
+	s := start(b)
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 350, 200))); err != nil {
+		b.Fatal(err)
+	}
+	var thumbnail string
+	add := func(tx *storage.Tx, up *storage.Doc, i int) error {
+		file := blob.FromBytes("a.png", "image/png", append(picture.Bytes(), byte(i)))
+		d, err := tx.Create(up, "Picture", fmt.Sprintf("p%d", i), storage.Props{"dc:title": fmt.Sprintf("Picture %d", i), "file:content": file})
+		if err != nil {
+			return err
+		}
+		kept, err := d.MainBlob()
+		if err == nil {
+			err = d.AddFacet("Thumbnail")
+		}
+		if err == nil {
+			err = d.Set("thumb:thumbnail", file.With("thumbnail-"+kept.Digest+".png", "image/png"))
+		}
+		if err == nil {
+			_, err = tx.Save(d, storage.SaveOptions{})
+		}
+		thumbnail = "/api/v1/id/" + d.ID() + "/@rendition/thumbnail"
+		return err
+	}
+	if err := s.Repo.Update(b.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+		up, err := tx.Doc("/default-domain/workspaces")
+		for i := 0; i < 200 && err == nil; i++ {
+			err = add(tx, up, i)
+		}
+		return err
+	}); err != nil {
+		b.Fatal(err)
+	}
+	const page = "/api/v1/search/lang/NXQL/execute?query=SELECT+*+FROM+Picture+ORDER+BY+dc:title&pageSize=50&properties=dublincore"
+	for _, row := range []struct{ name, path string }{{"without", page}, {"with", page + "&enrichers.document=thumbnail"}, {"thumbnail", thumbnail}} {
+		b.Run(row.name, func(b *testing.B) {
+			if a := s.Do("GET", row.path, ""); a.StatusCode != http.StatusOK {
+				b.Fatal(a.Status, a.Text)
+			}
+			repeat(b, s.Listener.Addr().String(), "GET "+row.path+" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic "+basic+"\r\n\r\n")
+		})
+	}
 }
 
 func postEcho(headers string) string {
