@@ -19,9 +19,7 @@ const aString = `"(?:[^"\\\n\r\f]|\\[^\n\r\f])*"|'(?:[^'\\\n\r\f]|\\[^\n\r\f])*'
 // harmless addresses.
 func HarmlessCSS(s string) bool {
 	plain := strings.ToLower(s)
-	if !strings.ContainsAny(plain, `\<@`) && !strings.Contains(plain, "/*") && !strings.Contains(plain, "script:") &&
-		!strings.Contains(plain, "-moz-binding") && !strings.Contains(plain, "behavior") &&
-		(strings.IndexByte(plain, '(') < 0 || !strings.Contains(plain, "expression") && !strings.Contains(plain, "url")) {
+	if isPlainCSS(plain) {
 		return true
 	}
 	if cssDanger.MatchString(plain) || cssDanger.MatchString(cssEscape.ReplaceAllString(plain, "")) {
@@ -42,6 +40,13 @@ func HarmlessCSS(s string) bool {
 		}
 	}
 	return true
+}
+
+// isPlainCSS reports whether there is nothing in CSS that has to be looked at, as in nearly all.
+func isPlainCSS(plain string) bool {
+	return !strings.ContainsAny(plain, `\<@`) && !strings.Contains(plain, "/*") && !strings.Contains(plain, "script:") &&
+		!strings.Contains(plain, "-moz-binding") && !strings.Contains(plain, "behavior") &&
+		(strings.IndexByte(plain, '(') < 0 || !strings.Contains(plain, "expression") && !strings.Contains(plain, "url"))
 }
 
 // unquoted is CSS with empty strings, since text in a string is not an address. Where a string is left open, it is not

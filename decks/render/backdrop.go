@@ -88,7 +88,7 @@ func (f *document) notes(text string, slide func(*painter)) {
 	s.space, s.color = "pre-wrap", rgba{r: 0x22, g: 0x22, b: 0x22, a: 1}
 	// Pixels on each side, and the part of its size that the slide is shown in.
 	const edge, part = 60, 0.45
-	p.small(edge, edge, part, f.width, f.height, slide)
+	p.small(rect{edge, edge, f.width * part, f.height * part}, part, slide)
 	top := edge + f.height*part + edge/3
 	// Below a size of 5 pixels nobody can read the notes, so what is left over runs off the page.
 	for s.fontSize = 25; ; s.fontSize *= 0.8 {
@@ -102,12 +102,12 @@ func (f *document) notes(text string, slide func(*painter)) {
 	}
 }
 
-// small draws something of the size of a page in a part of that size, in a frame at x, y.
-func (p *painter) small(x, y, part, w, h float64, draw func(*painter)) {
+// small draws something of the size of a page in a part of that size, in a frame.
+func (p *painter) small(frame rect, part float64, draw func(*painter)) {
 	p.pdf.TransformBegin()
-	p.pdf.TransformTranslate(pt(x), pt(y))
+	p.pdf.TransformTranslate(pt(frame.x), pt(frame.y))
 	p.pdf.TransformScale(part*100, part*100, 0, 0)
-	p.pdf.ClipRect(0, 0, pt(w), pt(h), false)
+	p.pdf.ClipRect(0, 0, pt(frame.w/part), pt(frame.h/part), false)
 	inner := *p
 	inner.still = true
 	draw(&inner)
@@ -116,5 +116,5 @@ func (p *painter) small(x, y, part, w, h float64, draw func(*painter)) {
 	p.setAlpha(1)
 	p.pdf.SetDrawColor(0x99, 0x99, 0x99)
 	p.pdf.SetLineWidth(pt(1))
-	p.pdf.Rect(pt(x), pt(y), pt(w*part), pt(h*part), "D")
+	p.pdf.Rect(pt(frame.x), pt(frame.y), pt(frame.w), pt(frame.h), "D")
 }

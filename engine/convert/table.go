@@ -71,6 +71,9 @@ var Converters = []*Converter{
 	{Name: "videoScreenshot", To: "image/jpeg", Ways: []Way{{From: videos, By: program.FFmpeg, run: frame}}},
 }
 
+// Unshown reports whether a type is one of pictures that browsers do not show.
+func Unshown(typ string) bool { return typ == "image/tiff" || slices.Contains(otherPictures, typ) }
+
 func byOffice(from []string) Way { return Way{From: from, By: program.LibreOffice, run: byLibreOffice} }
 
 // resizing are the ways to a smaller picture.

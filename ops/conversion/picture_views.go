@@ -135,9 +135,7 @@ func viewsOf(ctx context.Context, t convert.Tools, of *storage.Blob) ([]any, err
 // shown makes a picture fit, in a format that browsers show.
 func shown(ctx context.Context, t convert.Tools, b *storage.Blob, width, height int) (*storage.Blob, error) {
 	by := resizer
-	switch b.Type {
-	case "image/bmp", "image/gif", "image/jpeg", "image/png", "image/webp":
-	default:
+	if convert.Unshown(b.Type) {
 		by = "pictureToJPEG"
 	}
 	return scaled(ctx, t, by, b, usualView{width: width, height: height})
