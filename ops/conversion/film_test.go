@@ -232,8 +232,16 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
+	d := await(t, w, "/png", whole)
+	for name, want := range map[string]any{"width": int64(2400), "height": int64(1200), "format": "png", "depth": int64(8), "colorSpace": "Gray"} {
+		if got := valueAt(t, d, pictureInfo+"/"+name); got != want {
+			t.Errorf("info: %s: %v, want %v", name, got, want)
+		}
+	}
 	replaceFile(t, w, "/png", blob.FromBytes("b.png", "image/png", picture(t, 50, 30)))
-	await(t, w, "/png", func(d *storage.Doc) bool { return whole(d) && valueAt(t, d, "picture:views/1/width") == int64(50) })
+	await(t, w, "/png", func(d *storage.Doc) bool {
+		return whole(d) && valueAt(t, d, "picture:views/1/width") == int64(50) && valueAt(t, d, "picture:info/width") == int64(50)
+	})
 	if d := await(t, w, "/own", func(d *storage.Doc) bool { return d.HasFacet(thumbnailFacet) }); len(listAt(t, d, viewsField)) != 1 {
 		t.Errorf("own views: %v", listAt(t, d, viewsField))
 	}

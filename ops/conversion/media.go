@@ -52,7 +52,7 @@ type derivedFields struct {
 
 var derived = []derivedFields{
 	{audioFacet, []string{audioDuration}},
-	{pictureFacet, []string{viewsField}},
+	{pictureFacet, []string{pictureInfo, viewsField}},
 	{videoFacet, []string{videoInfo, viewsField, storyboardField, transcodedField}},
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"image"
+	"image/color"
 	"maps"
 	"slices"
 
@@ -18,8 +19,11 @@ import (
 // pictureFacet marks pictures.
 const pictureFacet = "Picture"
 
-// viewsField is where a picture keeps its views.
-const viewsField = "picture:views"
+// Where a picture keeps its views, and its measures.
+const (
+	viewsField  = "picture:views"
+	pictureInfo = "picture:info"
+)
 
 // maxViews bounds the views of a picture. Each is a file that is made during the call and kept with the
 // document. The platform declares five, and pictures are drawn one after the other on the whole server
@@ -109,9 +113,25 @@ func viewOf(ctx context.Context, t convert.Tools, of *storage.Blob, u usualView)
 	}
 	if conf, format, err := image.DecodeConfig(bytes.NewReader(head)); err == nil {
 		view["width"], view["height"] = int64(conf.Width), int64(conf.Height)
-		view["info"] = map[string]any{"width": int64(conf.Width), "height": int64(conf.Height), "format": format}
+		depth, space := colorsOf(conf.ColorModel)
+		view["info"] = map[string]any{"width": int64(conf.Width), "height": int64(conf.Height), "format": format, "depth": depth, "colorSpace": space}
 	}
 	return view, nil
+}
+
+// colorsOf are the bits of each colour of a picture, and its colours by the names that ImageMagick, and so the platform, has.
+func colorsOf(m color.Model) (depth int64, space string) {
+	switch m {
+	case color.GrayModel:
+		return 8, "Gray"
+	case color.Gray16Model:
+		return 16, "Gray"
+	case color.CMYKModel:
+		return 8, "CMYK"
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 16, "sRGB"
+	}
+	return 8, "sRGB"
 }
 
 // viewsOf makes the usual views of a picture. Each is made of the one before, which is smaller than the file: decoding a

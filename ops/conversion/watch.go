@@ -126,7 +126,18 @@ func drawViews(ctx context.Context, in background, id string) error {
 	if err != nil {
 		return err
 	}
-	return in.keep(ctx, id, of, func(d *storage.Doc) error { return d.Set(viewsField, views) })
+	return in.keep(ctx, id, of, func(d *storage.Doc) error {
+		// The first view is the picture itself.
+		first, _ := views[0].(map[string]any)
+		info, err := d.Get(pictureInfo + "/width")
+		if err == nil && info == nil && first["info"] != nil {
+			err = d.Set(pictureInfo, first["info"])
+		}
+		if err != nil {
+			return err
+		}
+		return d.Set(viewsField, views)
+	})
 }
 
 // gone passes over documents that no longer exist, or must not be changed.
