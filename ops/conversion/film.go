@@ -100,10 +100,11 @@ func describe(ctx context.Context, in background, id string) error {
 	})
 }
 
-// pictures makes the poster of a film in its sizes, and the storyboard. A film that cannot be drawn has none.
+// pictures makes the poster of a film in its sizes, and the storyboard. A film that cannot be drawn has none. Where FFmpeg is
+// missing the job is tried again, since another server may have it.
 func (in background) pictures(ctx context.Context, of *storage.Blob, duration float64, props storage.Props) error {
 	stills, err := convert.Stills(ctx, in.tools, of, []float64{min(5, duration/10)}, posterViews[0].width)
-	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Limit) || fault.CodeOf(err) == fault.CodeProgramUnavailable {
+	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.Limit) {
 		return nil //nolint:nilerr // it will be the same the next time
 	}
 	if err != nil || stills[0] == nil {

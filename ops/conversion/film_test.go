@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"catena/ops/opstest"
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/fault"
 )
 
 // madeFile has a program make a file.
@@ -177,6 +179,31 @@ func TestDamagedFilms(t *testing.T) {
 		if n := len(listAt(t, d, transcodedField)) + len(listAt(t, d, viewsField)) + len(listAt(t, d, storyboardField)); n > 0 {
 			t.Errorf("%s: %d kept", name, n)
 		}
+	}
+}
+
+// TestFilmElsewhere tries again what the programs are missing for, since another server may have them, and changes nothing of
+// documents that are gone or have another file meanwhile.
+func TestFilmElsewhere(t *testing.T) {
+	w := opstest.New(t)
+	in := background{w.Repo, convert.Tools{Programs: programtest.None()}}
+	mp4 := film(t, "a.mp4", "video/mp4", "1", "64x48")
+	var id string
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		id = w.Make(c, "/", "Video", "film", storage.Props{"file:content": mp4}).ID()
+		return nil
+	})
+	for name, do := range map[string]func(context.Context, background, string) error{"describe": describe, "transcode": transcode} {
+		if err := do(t.Context(), in, id); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("%s without programs: %v", name, err)
+		}
+		if err := do(t.Context(), in, "11111111-2222-3333-4444-555555555555"); err != nil {
+			t.Errorf("%s of nothing: %v", name, err)
+		}
+	}
+	other := blob.FromBytes("b.mp4", "video/mp4", []byte("other"))
+	if err := in.keep(t.Context(), id, other, func(*storage.Doc) error { t.Error("another file was changed"); return nil }); err != nil {
+		t.Error(err)
 	}
 }
 
