@@ -48,13 +48,17 @@ func Props(t *storage.Tx, b *storage.Blob) (string, storage.Props, error) {
 			}
 		}
 	}
-	if strings.HasPrefix(b.Type, "image/") {
-		if picture, ok := types.Type("Picture"); ok && picture.HasSchema("file") {
-			return "Picture", storage.Props{"file:content": b}, nil
+	group, _, _ := strings.Cut(b.Type, "/")
+	if name := byGroup[group]; name != "" {
+		if d, ok := types.Type(name); ok && d.HasSchema("file") {
+			return name, storage.Props{"file:content": b}, nil
 		}
 	}
 	return "File", storage.Props{"file:content": b}, nil
 }
+
+// byGroup are the types of documents for groups of types of files.
+var byGroup = map[string]string{"audio": "Audio", "image": "Picture", "video": "Video"}
 
 func isText(typ string) bool {
 	return strings.HasPrefix(typ, "text/") || typ == "application/xml" || typ == "application/xhtml+xml"
