@@ -19,6 +19,7 @@ import (
 	"catena/rest"
 	"catena/rest/automation"
 	"catena/rest/resttest"
+	"catena/storage"
 	"catena/storage/keyring"
 	"catena/storage/outbox"
 )
@@ -224,4 +225,101 @@ func TestHookTexts(t *testing.T) {
 			t.Errorf("%s: %s %s", source, a.Status, a.Text)
 		}
 	}
+}
+
+// TestHookRate: a hook takes so many requests a minute; those of anybody who does not know its secret do not count.
+func TestHookRate(t *testing.T) {
+	h := withHooks(t)
+	for _, c := range [][2]string{{"bearer", "Authorization"}, {"github", "X-Hub-Signature-256"}} {
+		name := "Slow." + c[0]
+		secret := h.save("name: " + name + "\nas: lea\nrun: Log\nparams: {level: info, message: a}\nrate: 3\nverify: " + c[0] + "\n")
+		proof := "Bearer " + secret
+		if c[0] == "github" {
+			mac := hmac.New(sha256.New, []byte(secret))
+			mac.Write([]byte("{}"))
+			proof = "sha256=" + hex.EncodeToString(mac.Sum(nil))
+		}
+		for range 5 {
+			if a := h.send(name, "{}", c[1], "wrong"); a.StatusCode != http.StatusForbidden {
+				t.Errorf("%s: without the secret: %s", name, a.Status)
+			}
+		}
+		for i := range 4 {
+			a := h.send(name, "{}", c[1], proof)
+			want := http.StatusAccepted
+			if i == 3 {
+				want = http.StatusTooManyRequests
+			}
+			if a.StatusCode != want || a.Header.Get("X-Ratelimit-Limit") != "3" {
+				t.Errorf("%s: request %d: %s %v", name, i, a.Status, a.Header)
+			}
+		}
+	}
+	secret := h.save("name: Other\nas: lea\nrun: Log\nparams: {level: info, message: a}\n")
+	if a := h.send("Other", "{}", "Authorization", "Bearer "+secret); a.StatusCode != http.StatusAccepted {
+		t.Errorf("another hook: %s", a.Status)
+	}
+	for _, rate := range []string{"0", "-1", "often", "1000001"} {
+		a := h.call("Hook.Save", "", map[string]any{"name": "h.yaml", "source": "name: h\nas: lea\nrun: Log\nparams: {message: a}\nrate: " + rate + "\n"})
+		if a.StatusCode < 400 || !strings.Contains(a.Text, "h.yaml:5:7: rate must be a number of requests a minute, from 1 to 1000000") {
+			t.Errorf("rate %s: %s", rate, a.Text)
+		}
+	}
+}
+
+// TestHookSweep: when an administrator deletes the job of a message, what was noted of it goes with the next sweep; that of
+// a message whose job waits does not.
+func TestHookSweep(t *testing.T) {
+	var skip time.Duration
+	h := hook.New()
+	s := resttest.Start(t, resttest.Config{
+		Ops: h.Ops(), Rest: func(c *rest.Config) { c.Hooks = automation.Receive(h) },
+		Storage: func(c *storage.Config) { c.Clock = func() time.Time { return time.Now().Add(skip) } },
+	})
+	if err := h.Load(t.Context(), s.Engine); err != nil {
+		t.Fatal(err)
+	}
+	s.User("lea")
+	all := &hooked{s, t, h}
+	secret := all.save("name: Scans\nas: lea\nrun: Log\nparams: {level: info, message: a}\n")
+	var ids []string
+	for range 3 {
+		a := all.send("Scans", "{}", "Authorization", "Bearer "+secret)
+		ids = append(ids, a.JSON(t)["id"].(string))
+	}
+	rows := func() (n int) {
+		t.Helper()
+		if err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			n = 0
+			for range tx.Table("hook.waiting").Scan("", "", false, 0) {
+				n++
+			}
+			return tx.Err()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	sweep := func(want int) {
+		t.Helper()
+		if err := h.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(); got != want {
+			t.Errorf("%d rows, want %d", got, want)
+		}
+	}
+	if a := all.call("Job.Delete", "", map[string]any{"id": ids[1]}); a.StatusCode >= 300 {
+		t.Fatal(a.Text)
+	}
+	sweep(3) // young rows are left alone
+	skip = 2 * time.Hour
+	sweep(2)
+	sweep(2)
+	for _, id := range []string{ids[0], ids[2]} {
+		if a := all.call("Job.Delete", "", map[string]any{"id": id}); a.StatusCode >= 300 {
+			t.Fatal(a.Text)
+		}
+	}
+	sweep(0)
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"container/list"
 	"fmt"
 	"math"
@@ -26,8 +27,7 @@ const minBurst = 30
 // rates bounds the requests of each caller: a bucket that holds a quarter of a minute's worth,
 // for those who ask for much at once, and fills steadily.
 type rates struct {
-	quota int // requests a minute; 0: no bound
-	burst int // requests at once
+	quota int // requests a minute of a user or key; 0: no bound
 	mu    sync.Mutex
 	of    map[string]*list.Element
 	order *list.List // the last heard first
@@ -38,15 +38,22 @@ type rates struct {
 
 type caller struct {
 	name    string
+	quota   int // requests a minute
+	burst   int // requests at once
 	limiter *rate.Limiter
 	usage
 }
 
 func newRates(quota int) *rates {
-	return &rates{quota: max(0, quota), burst: max(quota/4, min(quota, minBurst)), of: map[string]*list.Element{}, order: list.New()}
+	return &rates{quota: max(0, quota), of: map[string]*list.Element{}, order: list.New()}
 }
 
-func (l *rates) bucket() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.quota)/60, l.burst) }
+func newCaller(name string, quota int) *caller {
+	c := &caller{name: name, quota: quota, burst: max(quota/4, min(quota, minBurst))}
+	bucket := func() *rate.Limiter { return rate.NewLimiter(rate.Limit(quota)/60, c.burst) }
+	c.limiter, c.usage = bucket(), usage{own: bucket(), seen: map[string]int64{}}
+	return c
+}
 
 // nameOf is that of a key, or of a user who signed in by password.
 func nameOf(p *engine.Principal) string {
@@ -56,15 +63,18 @@ func nameOf(p *engine.Principal) string {
 	return p.Name
 }
 
-// caller returns who has a name.
-func (l *rates) caller(name string) *caller {
+// caller returns who has a name, and may send so many requests a minute.
+func (l *rates) caller(name string, quota int) *caller {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.of[name]; ok {
 		l.order.MoveToFront(e)
-		return e.Value.(*caller)
+		if c := e.Value.(*caller); c.quota == quota {
+			return c
+		}
+		l.order.Remove(e) // a hook was changed
 	}
-	c := &caller{name: name, limiter: l.bucket(), usage: usage{own: l.bucket(), seen: map[string]int64{}}}
+	c := newCaller(name, quota)
 	l.of[name] = l.order.PushFront(c)
 	if l.order.Len() > maxRates {
 		last := l.order.Back()
@@ -74,32 +84,42 @@ func (l *rates) caller(name string) *caller {
 	return c
 }
 
-// Rate counts a request and tells the caller how many are left; too many are refused.
+// Rate counts a request of a key, or of a user who signed in by password, and tells the caller how many are left; too many are
+// refused.
 func (x *Request) Rate() error {
+	if x.As == nil {
+		return nil
+	}
+	return x.RateOf(nameOf(x.As), 0)
+}
+
+// RateOf counts a request under a name, of which so many a minute are accepted; 0: as many as of a user.
+func (x *Request) RateOf(name string, quota int) error {
 	l := x.Server.rates
-	if l.quota == 0 || x.As == nil || x.exempt() {
+	quota = cmp.Or(quota, l.quota)
+	if quota == 0 || x.exempt() {
 		return nil
 	}
 	now := time.Now()
-	c := l.caller(nameOf(x.As))
+	c := l.caller(name, quota)
 	ok := c.limiter.AllowN(now, 1)
 	if ok && l.board != nil && l.counts(c, now) {
 		go l.share(x.Server.ctx, x.Server.Log)
 	}
 	tokens := c.limiter.TokensAt(now)
 	left := max(0, int(tokens))
-	full := int(math.Ceil((float64(l.burst) - tokens) * 60 / float64(l.quota)))
+	full := int(math.Ceil((float64(c.burst) - tokens) * 60 / float64(quota)))
 	h := x.Writer.Header()
-	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=60`, l.quota))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=60`, quota))
 	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, left, full))
-	h.Set("X-RateLimit-Limit", strconv.Itoa(l.quota))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(quota))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Unix()+int64(full), 10))
 	if ok {
 		return nil
 	}
-	next := time.Duration((1 - tokens) / float64(l.quota) * float64(time.Minute))
-	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(fault.CodeRateLimited).After(next)
+	next := time.Duration((1 - tokens) / float64(quota) * float64(time.Minute))
+	return fault.Limit.Errorf("rate: more than %d requests a minute", quota).WithCode(fault.CodeRateLimited).After(next)
 }
 
 // exempt reports whether a request comes from a network whose requests are not counted.

@@ -54,7 +54,7 @@ func (l *rates) counts(c *caller, now time.Time) bool {
 }
 
 func (l *rates) isMuch(c *caller, now time.Time) bool {
-	return float64(l.burst)-c.limiter.TokensAt(now) > float64(l.burst)/toldParts
+	return float64(c.burst)-c.limiter.TokensAt(now) > float64(c.burst)/toldParts
 }
 
 // share exchanges usage with other servers until no caller has used much, or ctx ends.
@@ -103,7 +103,7 @@ func (l *rates) told(now time.Time) map[string]told {
 	for name, e := range l.of {
 		c := e.Value.(*caller)
 		if l.isMuch(c, now) {
-			all[name] = told{c.total.Load(), float64(l.burst) - c.own.TokensAt(now)}
+			all[name] = told{c.total.Load(), float64(c.burst) - c.own.TokensAt(now)}
 		}
 	}
 	l.sharing = len(all) > 0
@@ -138,9 +138,9 @@ func (l *rates) takeAway(name string, theirs map[string]map[string]told, now tim
 	}
 	maps.DeleteFunc(c.seen, func(server string, _ int64) bool { return theirs[server] == nil })
 	// Nobody has to wait for longer than it takes to fill the bucket twice.
-	gone = min(gone, c.limiter.TokensAt(now)+float64(l.burst))
-	for n := int(math.Ceil(gone)); n > 0; n -= l.burst {
-		c.limiter.ReserveN(now, min(n, l.burst))
+	gone = min(gone, c.limiter.TokensAt(now)+float64(c.burst))
+	for n := int(math.Ceil(gone)); n > 0; n -= c.burst {
+		c.limiter.ReserveN(now, min(n, c.burst))
 	}
 }
 

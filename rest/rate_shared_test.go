@@ -30,7 +30,7 @@ func newSeveral(t *testing.T, n, quota int) *several {
 // ask sends a request of a caller to a server.
 func (s *several) ask(server int, name string) bool {
 	r := s.all[server]
-	c := r.caller(name)
+	c := r.caller(name, r.quota)
 	ok := c.limiter.AllowN(s.Now, 1)
 	if ok {
 		r.counts(c, s.Now)

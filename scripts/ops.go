@@ -41,6 +41,13 @@ func (r *Runner) Ops() []engine.Op {
 			Run:     engine.On(func(p tryParams, c *engine.Ctx, in any) (any, error) { return p.run(r, c, in) }),
 		},
 		engine.Op{
+			Name: "Script.Outline", Label: "Outline of a script", Category: "Scripting", Effect: engine.Pure,
+			Doc: "Returns what the comment at the start of a script's text declares, without saving it: name, label, description, input, output, " +
+				"effect and parameters, with what is wrong in the comment.",
+			Callers: engine.Admins.From(engine.Direct),
+			Run:     engine.On(outlineParams.run),
+		},
+		engine.Op{
 			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
 			Doc:     "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
 			Callers: engine.Admins.From(engine.Direct),

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"catena/ops/service"
 	"catena/storage/limit"
 	"catena/storage/maintenance"
 )
@@ -156,6 +157,26 @@ func (b *backups) status(now time.Time) error {
 		return fmt.Errorf("%s: the newest copy is of %s", b.folder, b.last.Format(time.RFC3339))
 	}
 	return nil
+}
+
+// shown is what administrators see of the copies.
+func (b *backups) shown(ctx context.Context) *service.Backups {
+	out := &service.Backups{Folder: b.folder, Every: b.every.String(), Keep: b.keep, Made: []time.Time{}}
+	names, err := []string{}, b.status(time.Now())
+	if d, failed := openDepot(b.folder); failed != nil {
+		err = cmp.Or(err, failed)
+	} else if names, failed = b.names(ctx, d, time.Now()); failed != nil {
+		err = cmp.Or(err, failed)
+	}
+	for _, name := range slices.Backward(names) {
+		if at, failed := time.Parse(backupName, name); failed == nil {
+			out.Made = append(out.Made, at)
+		}
+	}
+	if err != nil {
+		out.Failure = err.Error()
+	}
+	return out
 }
 
 // figure is what /metrics shows of them.

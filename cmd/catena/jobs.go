@@ -176,6 +176,9 @@ func (a *app) sweep(ctx context.Context) error {
 			return nil
 		case <-t.C:
 			t.Reset(sweepEvery)
+			if err := a.hooks.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("sweep", "messages of", "hooks", "error", err)
+			}
 			for _, b := range a.branches {
 				if err := a.sweepBranch(ctx, b); err != nil && ctx.Err() == nil {
 					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)

@@ -10,7 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"catena/cmd/catena/figures"
 	"catena/cmd/catena/telemetry"
+	"catena/ops/service"
 	"catena/storage/credential"
 	"catena/storage/disk"
 	"catena/storage/fault"
@@ -215,5 +217,25 @@ func (s *serve) tell(ctx context.Context, a *app, at net.Addr) error {
 func (s *serve) untell(ctx context.Context) {
 	if s.sender != nil {
 		s.sender.Close(ctx)
+	}
+}
+
+// describe has operations tell administrators of this process.
+func (s *serve) describe(a *app, registry *prometheus.Registry) {
+	s.day = figures.New(registry)
+	a.server = service.Server{Version: version, Started: time.Now().UTC(), Figures: s.day.Figures, Content: func() *service.Content {
+		st := s.scrubber.Stats()
+		return &service.Content{Verified: st.Contents, Bytes: st.Bytes, Damaged: st.Damaged, Last: st.Last, Every: s.scrubEvery.String()}
+	}}
+	if s.settings != nil {
+		a.server.Settings = func() (out []service.Setting) {
+			for _, one := range s.settings() {
+				out = append(out, service.Setting(one))
+			}
+			return out
+		}
+	}
+	if s.backups.folder != "" {
+		a.server.Backups = s.backups.shown
 	}
 }

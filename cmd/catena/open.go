@@ -69,6 +69,7 @@ type app struct {
 	dir       string
 	log       *slog.Logger
 	level     *slog.LevelVar // of log
+	server    service.Server // what operations tell of this process
 	db        *kv.DB
 	database  *postgres.Store  // that of db, if it is one
 	clock     func() time.Time // nil: that of the machine
@@ -297,7 +298,7 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 		Outside:      a.outside,
 		Providers:    a.declared.providers,
 		Spreadsheets: []string{self, workerVerb, ofSheets},
-		Service:      service.Config{Actions: a.declared.actions, Level: a.level},
+		Service:      service.Config{Actions: a.declared.actions, Level: a.level, Server: &a.server},
 		Templates:    a.declared.templates,
 	}), decks.Ops)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"catena/cmd/catena/figures"
 	"catena/cmd/catena/host"
 	"catena/cmd/catena/telemetry"
 	"catena/engine/egress"
@@ -64,6 +65,8 @@ type serve struct {
 	telemetry               telemetry.Settings
 
 	requests *accessLog // that of accessLog, once it is open
+	settings func() []setting
+	day      *figures.Day
 	scrubber *maintenance.Scrubber
 	sender   *telemetry.Telemetry // nil: nothing is sent
 }
@@ -119,6 +122,7 @@ func serveCmd(g *global) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), g, cmd.ErrOrStderr()) },
 	}
 	s.flags(cmd.Flags())
+	s.settings = func() []setting { return settingsOf(cmd.Flags(), true) }
 	cmd.SetUsageFunc(topicUsage)
 	return cmd
 }
@@ -182,6 +186,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		return usage{err}
 	}
 	registry := s.metrics(a)
+	s.describe(a, registry)
 	var access *slog.Logger
 	if s.accessLog != "" {
 		if s.requests, err = g.accessLog(s.accessLog, os.Stdout); err != nil {
@@ -349,7 +354,7 @@ type task struct {
 
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
-	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}))
+	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}), task{"figures", s.day.Run})
 	if s.backups.folder != "" {
 		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}))
 	}

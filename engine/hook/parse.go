@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,7 +16,11 @@ type Hook struct {
 	Input  string // instead: path of the document that is the input; "": none
 	Waits  bool   // the sender waits for the result
 	Verify string // how a request shows that its sender knows the secret
+	Rate   int    // requests a minute; 0: as many as the server permits a user
 }
+
+// maxRate is the highest rate that a hook may name, in requests a minute.
+const maxRate = 1_000_000
 
 // How a request shows that its sender knows the secret.
 const (
@@ -46,7 +51,14 @@ func (h *Hook) read(p *library.Parser, root *yaml.Node) {
 	h.Read(p, root, "hook", map[string]func(*yaml.Node){
 		"input":    func(v *yaml.Node) { h.readInput(p, v) },
 		"response": func(v *yaml.Node) { h.Waits = choice(p, v, "response", "accepted", "result") == "result" },
-		"verify":   func(v *yaml.Node) { h.Verify = choice(p, v, "verify", bearer, standard, github) },
+		"rate": func(v *yaml.Node) {
+			n, err := strconv.Atoi(v.Value)
+			if err != nil || n < 1 || n > maxRate {
+				p.At(v, "rate must be a number of requests a minute, from 1 to %d", maxRate)
+			}
+			h.Rate = n
+		},
+		"verify": func(v *yaml.Node) { h.Verify = choice(p, v, "verify", bearer, standard, github) },
 	})
 }
 

@@ -84,6 +84,13 @@ func (h *Hooks) Arrive(ctx context.Context, name string, head http.Header) (*Arr
 // TakesFile reports whether the body is a file. That of one whose sender signs is read as a whole.
 func (a *Arrival) TakesFile() bool { return a.hook.File && !a.hook.signed() }
 
+// Verified reports whether the sender has shown already that it knows the secret: with a signature, only its body does.
+func (a *Arrival) Verified() bool { return !a.hook.signed() }
+
+// Rate returns under which name the requests of the hook are counted, and how many a minute are accepted; 0: as many as the
+// server permits a user.
+func (a *Arrival) Rate() (name string, quota int) { return "hook " + a.hook.Name, a.hook.Rate }
+
 // Waits reports whether the sender waits for the result.
 func (a *Arrival) Waits() bool { return a.hook.Waits }
 

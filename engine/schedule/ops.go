@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/library"
 	"catena/storage/fault"
 )
 
@@ -16,6 +17,8 @@ func (s *Schedules) Ops() []engine.Op {
 		return engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return f(c, p.Name) })
 	}
 	return append(s.kind.Ops(),
+		op("Next", "Next runs of a schedule", "Returns when a schedule runs next, a deployed one by its name or the text of one that is not saved: at most as many instants as asked for, fewer if it ends before.", engine.Reads,
+			engine.On(func(p nextParams, c *engine.Ctx, _ engine.Void) ([]time.Time, error) { return p.run(s, c) })),
 		op("Resume", "Resume a schedule", "Resumes a stopped schedule and returns its status. Runs that were missed meanwhile are not made up for.", engine.Writes, one(s.resume)),
 		op("RunNow", "Run a schedule", "Runs a schedule once as soon as possible, besides its planned runs, and returns its status.", engine.Writes, one(s.runNow)),
 		op("Status", "Status of schedules", "Returns for each deployed schedule when it runs next, when it ran last, and how the last run failed.", engine.Reads,
@@ -28,6 +31,48 @@ type noParams struct{}
 
 type nameParams struct {
 	Name string `json:"name" doc:"Name of the schedule."`
+}
+
+// maxNext bounds how many instants are computed.
+const maxNext = 100
+
+type nextParams struct {
+	Name   string `json:"name,omitzero" doc:"Name of the schedule."`
+	Source string `json:"source,omitzero" doc:"The text of a schedule, in place of the name."`
+	Count  int    `json:"count" type:"int" default:"5" doc:"Number of instants, at most 100."`
+}
+
+func (p nextParams) run(s *Schedules, c *engine.Ctx) ([]time.Time, error) {
+	if p.Count < 1 || p.Count > maxNext {
+		return nil, fault.Invalid.Errorf("count: must be between 1 and %d", maxNext).In("count")
+	}
+	var sch *Schedule
+	var st state
+	switch {
+	case p.Source != "" && p.Name != "" || p.Source == "" && p.Name == "":
+		return nil, fault.Invalid.Errorf("name: either name or source is required").In("name")
+	case p.Source != "":
+		var problems []library.Problem
+		if sch, problems = Parse("schedule", []byte(p.Source)); len(problems) > 0 {
+			return nil, library.Refused(problems, fault.CodeSource)
+		}
+		st.Next = sch.next(time.Time{}, c.Now)
+	default:
+		if sch = s.named(p.Name); sch == nil {
+			return nil, errUnknown(p.Name)
+		}
+		if _, err := c.Tx.Table(table).Get(p.Name, &st); err != nil {
+			return nil, err
+		}
+	}
+	out := []time.Time{}
+	for at := st.Next; !at.IsZero() && len(out) < p.Count; at = sch.next(at, at) {
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
+		out = append(out, at)
+	}
+	return out, nil
 }
 
 // Status is where a schedule stands.

@@ -1,4 +1,4 @@
-// Package auth holds operations that change the acting user within a run, and those on device tokens. The identity
+// Package auth holds operations that change the acting user within a run, and those on device tokens and sessions. The identity
 // that a run assumes ends with the run, however that ends; how people sign in to the server is for the entry points
 // and storage.
 //
@@ -11,9 +11,11 @@ import (
 	"catena/storage"
 )
 
-// Ops are the operations of signing in and out within a run, and on tokens.
+// Ops are the operations of signing in and out within a run, and on tokens and sessions.
 var Ops = []engine.Op{
 	acquireToken,
+	endSession,
+	listSessions,
 	listTokens,
 	loginAs,
 	logout,

@@ -1,6 +1,6 @@
 // Package service holds small operations beside the content: the actions that a user interface may offer for a
-// document, the server's counters and log level, and parameters stored on a document that apply to everything below
-// it. Actions are declared in YAML, built-in ones and those of a server.
+// document, the server's counters, log
+// level and state, and parameters stored on a document that apply to everything below it. Actions are declared in YAML, built-in ones and those of a server.
 //
 // Actions are a list of what a user interface may show for a document; each has conditions, which are
 // evaluated for the caller. Whether an action succeeds is decided by the operation it names, not here.
@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Actions Actions        // nil: the built-in ones
 	Level   *slog.LevelVar // of the server's log; nil: there is no log
+	Server  *Server        // nil: nothing is known of it
 }
 
 // Ops returns the service operations of a server.
@@ -31,14 +32,18 @@ func Ops(c Config) []engine.Op {
 	if level == nil {
 		level = &slog.LevelVar{}
 	}
-	return []engine.Op{
+	server := c.Server
+	if server == nil {
+		server = &Server{}
+	}
+	return append(serverOps(server),
 		getActions(actions),
 		getCounters,
 		logLevel(level),
 		putParameter,
 		putParameters,
 		setParameterAsVar,
-	}
+	)
 }
 
 // jsonFile is an answer in JSON, as a file.

@@ -17,7 +17,11 @@ func listInstances(ms models) engine.Op {
 		Callers: engine.Anyone,
 		Run: engine.Overload(
 			on(ms, func(p listParams, e *env, _ engine.Void) (workflow.InstanceList, error) {
-				return p.run(e, workflow.Filter{Initiator: e.As.Name})
+				f := workflow.Filter{Initiator: e.As.Name}
+				if p.All {
+					f.Initiator = ""
+				}
+				return p.run(e, f)
 			}),
 			on(ms, func(p listParams, e *env, d *storage.Doc) (workflow.InstanceList, error) {
 				return p.run(e, workflow.Filter{Documents: []string{d.ID()}})
@@ -31,6 +35,7 @@ func listInstances(ms models) engine.Op {
 
 type listParams struct {
 	Model string `json:"workflowModelName,omitzero" doc:"Only instances of this workflow; empty means all."`
+	All   bool   `json:"all,omitzero" doc:"Also those of others that the caller may see; with an input, they always are included."`
 }
 
 func (p listParams) run(e *env, f workflow.Filter) (workflow.InstanceList, error) {

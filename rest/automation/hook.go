@@ -31,6 +31,12 @@ func receive(x *rest.Request, hooks *hook.Hooks) error {
 	if err != nil {
 		return err
 	}
+	// Whoever does not know the secret must not be able to use up what the sender may send.
+	if a.Verified() {
+		if err := x.RateOf(a.Rate()); err != nil {
+			return err
+		}
+	}
 	var body []byte
 	var file *engine.Blob
 	if a.TakesFile() {
@@ -45,6 +51,11 @@ func receive(x *rest.Request, hooks *hook.Hooks) error {
 	call, fn, err := a.Call(x.HTTP.Method, x.HTTP.URL.Query(), body, file)
 	if err != nil {
 		return err
+	}
+	if !a.Verified() {
+		if err := x.RateOf(a.Rate()); err != nil {
+			return err
+		}
 	}
 	x.As = a.As
 	re := rest.Reply{Status: http.StatusAccepted, Bare: true, Body: body}

@@ -187,9 +187,9 @@ func (s Site) Fail(p *Problem) (*Page, error) {
 	return (&view{Site: s, Title: p.Title, Error: p}).render("error.html", framePolicy)
 }
 
-// Console is a page of the console: "activity", "admin", "chains", "documents", "keys", "operations", "runs", "scripts", "search", "tasks", "team" or "webhooks".
+// Console is a page of the console: "account", "activity", "admin", "chains", "documents", "home", "keys", "operations", "runs", "scripts", "search", "tasks", "team" or "webhooks".
 func (s Site) Console(name string) (*Page, error) {
-	titles := map[string]string{"activity": "Activity", "admin": "Administration", "chains": "Chains", "documents": "Documents", "keys": "API keys", "operations": "Operations", "runs": "Runs", "scripts": "Scripts", "search": "Search", "tasks": "Tasks", "team": "Team", "webhooks": "Webhooks"}
+	titles := map[string]string{"account": "Account", "home": "Home", "activity": "Activity", "admin": "Administration", "chains": "Chains", "documents": "Documents", "keys": "API keys", "operations": "Operations", "runs": "Runs", "scripts": "Scripts", "search": "Search", "tasks": "Tasks", "team": "Team", "webhooks": "Webhooks"}
 	return (&view{Site: s, Title: titles[name]}).render(name+".html", framePolicy)
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"catena/storage"
@@ -22,6 +24,52 @@ type sessionRow struct {
 	User     string
 	Password []byte    // hash of the password's hash: a new password ends the session
 	Expires  time.Time `json:"expires"`
+	Began    time.Time `json:"began,omitzero"`
+}
+
+// Session is a browser in which a user has signed in. Its id is no secret: nobody signs in by it.
+type Session struct {
+	ID      string    `json:"id"`
+	Began   time.Time `json:"began,omitzero"` // zero: a version of the program began it that did not note when
+	Expires time.Time `json:"expires"`
+	Current bool      `json:"current,omitempty"` // the caller is signed in by it
+}
+
+// Sessions returns the sessions of the caller that stand, those that end last first.
+func Sessions(tx *storage.Tx) ([]Session, error) {
+	all := []Session{}
+	for id, raw := range tx.Secret(sessions).Scan("", "", false, 0) {
+		var s sessionRow
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return nil, fault.Internal.Errorf("session: %w", err)
+		}
+		if s.User != tx.Principal().Name || !tx.Now().Before(s.Expires) {
+			continue
+		}
+		stands, err := passwordIs(tx, s.User, s.Password)
+		if err != nil {
+			return nil, err
+		}
+		if stands {
+			proof := tx.Principal().By
+			all = append(all, Session{id, s.Began, s.Expires, proof.Kind == bySession && proof.Name == id})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Session) int { return b.Expires.Compare(a.Expires) })
+	return all, tx.Err()
+}
+
+// EndOwnSession ends a session of the caller by its id.
+func EndOwnSession(tx *storage.Tx, id string) error {
+	var s sessionRow
+	ok, err := tx.Secret(sessions).Get(id, &s)
+	if err != nil {
+		return err
+	}
+	if !ok || s.User != tx.Principal().Name {
+		return fault.NotFound.Errorf("session %s", id)
+	}
+	return tx.Secret(sessions).Delete(id)
 }
 
 func errSession() error { return fault.Denied.Errorf("the session is not valid") }
@@ -40,7 +88,7 @@ func OpenSession(ctx context.Context, repo *storage.Repo, user, text string) (to
 			return cmp.Or(err, errSession())
 		}
 		expires = tx.Now().Add(sessionKept).Truncate(time.Second)
-		return tx.Secret(sessions).Create(sessionName(token), sessionRow{p.Name, sum, expires})
+		return tx.Secret(sessions).Create(sessionName(token), sessionRow{p.Name, sum, expires, tx.Now()})
 	})
 	return token, expires, err
 }

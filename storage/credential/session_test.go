@@ -36,6 +36,41 @@ func TestSession(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	list := func(user string) (all []credential.Session) {
+		t.Helper()
+		w.Read(&storage.Principal{Name: user}, func(tx *storage.Tx) (err error) {
+			all, err = credential.Sessions(tx)
+			return err
+		})
+		return all
+	}
+	one := open()
+	own := list("ann")
+	if len(own) != 1 || !own[0].Began.Equal(w.Now) || own[0].Current || len(list("bob")) != 0 {
+		t.Errorf("sessions: %+v, of another user: %+v", own, list("bob"))
+	}
+	end := func(user, id string) error {
+		return w.Repo.Update(ctx, &storage.Principal{Name: user}, func(tx *storage.Tx) error { return credential.EndOwnSession(tx, id) })
+	}
+	for _, c := range [][2]string{{"bob", own[0].ID}, {"ann", "nope"}} {
+		if err := end(c[0], c[1]); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s ends %s: %v", c[0], c[1], err)
+		}
+	}
+	if p, err := credential.SignInSession(ctx, w.Repo, one); err != nil {
+		t.Errorf("after others tried to end it: %v", err)
+	} else {
+		w.Read(p, func(tx *storage.Tx) error {
+			if all, err := credential.Sessions(tx); err != nil || len(all) != 1 || !all[0].Current {
+				t.Errorf("the session that calls: %+v, %v", all, err)
+			}
+			return nil
+		})
+	}
+	if err := end("ann", own[0].ID); err != nil || len(list("ann")) != 0 {
+		t.Errorf("end: %v, left %+v", err, list("ann"))
+	}
+	over("ended by its id", one)
 	over("no token", "")
 	over("made up", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	ended, late := open(), open()

@@ -134,35 +134,62 @@
     await open();
   };
 
-  const table = (title, heads, rows) => make("div", { class: "panel scroll" }, make("table", {}, make("caption", {}, title), make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col" }, h)))), make("tbody", {}, ...rows)));
+  const { table, row } = AdminPanes;
 
+  // types shows the types of documents, and the fields of a schema.
   const types = async (pane) => {
-    const { doctypes } = (await call("GET", "/api/v1/config/types")).answer;
-    pane.replaceChildren(table("Types of documents", ["Type", "Extends", "Schemas", "Facets"], Object.entries(doctypes).sort().map(([name, t]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, t.parent || ""), make("td", {}, t.schemas.join(", ")), make("td", {}, t.facets.join(", "))))));
+    const [{ doctypes }, schemas] = await Promise.all([call("GET", "/api/v1/config/types").then((a) => a.answer), call("GET", "/api/v1/config/schemas").then((a) => a.answer)]);
+    const fields = make("div");
+    const select = make("select", {}, ...schemas.map((x) => x.name).sort().map((n) => make("option", {}, n)));
+    const kind = (def) => (typeof def === "string" ? def : def.type);
+    const rules = (def) => (def.constraints || []).map((c) => [c.name, ...Object.values(c.parameters || {})].join(" ")).join("; ");
+    const lines = (all, prefix = "") => Object.entries(all).flatMap(([name, def]) => [row(prefix + name, kind(def), typeof def === "string" ? "" : rules(def)), ...(def.fields ? lines(def.fields, `${prefix}${name}/`) : [])]);
+    const show = async () => {
+      const { answer } = await call("GET", `/api/v1/config/schemas/${value(select.value)}`, undefined, { "fetch-schema": "fields" });
+      fields.replaceChildren(table(`Fields of the schema ${answer.name}, prefix ${answer["@prefix"] || answer.prefix || answer.name}`, ["Field", "Type", "Rules"], lines(answer.fields)));
+    };
+    select.addEventListener("change", tried(show, false));
+    pane.replaceChildren(make("p", { class: "soft" }, "Types and schemas are declared in files of the folder types of the data directory. ", make("a", { href: `${site.prefix}/docs/administer#content-types` }, "How they are written")),
+      table("Types of documents", ["Type", "Extends", "Schemas", "Facets"], Object.entries(doctypes).sort().map(([name, t]) => row(name, t.parent || "", t.schemas.join(", "), t.facets.join(", ")))),
+      make("div", { class: "row list-head" }, make("label", {}, "Schema ", select)), fields);
+    await show();
   };
 
-  const hooks = async (pane) => {
-    const all = await run("Hook.Status", {});
-    pane.replaceChildren(all.length ? table("Hooks", ["Name", "Runs", "As", "State", "Last run", ""], all.map((h) => make("tr", {}, make("th", { scope: "row" }, h.name), make("td", {}, h.run), make("td", {}, h.user), make("td", {}, make("span", { class: `tag ${h.failure ? "bad" : h.state === "enabled" ? "good" : ""}` }, h.failure ? "failed" : h.state), h.failure ? make("p", { class: "small" }, h.failure) : null), make("td", {}, h.last ? ago(h.last) : "never"),
-      make("td", { class: "end" }, make("button", { type: "button", class: "quiet", "aria-label": `New secret of ${h.name}`, onclick: tried(async () => {
-        if (!await Dialogs.confirm("New secret", `Make a new secret of ${h.name}? The present one stays valid for a day.`, "Make a secret", false)) return;
-        const made = await run("Hook.RenewSecret", { name: h.name });
-        await Dialogs.open({ title: `Secret of ${h.name}`, action: "", cancel: "Close", body: [make("p", {}, "It is shown only once."), make("p", { class: "secret" }, make("code", {}, made.secret)), make("p", { class: "soft" }, `Address: ${location.origin}${site.prefix}${made.path}`)] });
-      }) }, "New secret"))))) : make("p", { class: "soft panel" }, "No hooks. They are deployed as files or by Hook.Save."));
-  };
+  const at = (t) => (t ? new Date(t).toLocaleString() : "");
+  const schedules = Texts.pane({
+    family: "Schedule", noun: "schedule", states: "Schedule.Status",
+    first: "name: Nightly\nas: system\ncron: \"0 2 * * *\"\ntimezone: UTC\nrun: Log\nparams: {level: info, message: \"@{Schedule.name}\"}\n",
+    facts: (s) => [s.run ? `${s.run} as ${s.user}` : "", s.next ? ` · next ${at(s.next)}` : "", s.last ? ` · last ${at(s.last)}` : "", s.pending ? " · a run is to begin" : "", " · "],
+    about: async (source) => {
+      const next = await run("Schedule.Next", { source });
+      return [make("p", { class: "soft" }, next.length ? `Next runs: ${next.map(at).join(" · ")}` : "It will not run any more.")];
+    },
+    acts: (s, name, refresh, told) => {
+      const act = (label, op, done) => make("button", { type: "button", class: "quiet", "aria-label": `${label} ${name}`, onclick: tried(async () => {
+        await run(`Schedule.${op}`, { name });
+        told(done);
+        await refresh();
+      }) }, label);
+      return [act("Run now", "RunNow", `${name} runs as soon as possible.`), s.state === "stopped" ? act("Resume", "Resume", "Resumed.") : act("Pause", "Stop", "Paused."),
+        make("a", { class: "button quiet", href: `${site.prefix}/ui/runs?operation=${value(`schedule ${name}`)}`, "aria-label": `Runs of ${name}` }, "Runs")];
+    },
+  });
 
-  const server = async (pane) => {
-    const response = await fetch(`${site.prefix}/readyz`, { headers: { Accept: "application/json" } });
-    const said = await response.text();
-    let checks = {};
-    try {
-      checks = JSON.parse(said);
-    } catch {
-      checks = { state: said };
-    }
-    const flat = (v, path = "") => (v && typeof v === "object" ? Object.entries(v).flatMap(([k, x]) => flat(x, path ? `${path} ${k}` : k)) : [[path, String(v)]]);
-    pane.replaceChildren(table(response.ok ? "The server is ready" : "The server is not ready", ["Check", "State"], flat(checks).map(([k, v]) => make("tr", {}, make("th", { scope: "row" }, k), make("td", {}, v)))));
-  };
+  const hooks = Texts.pane({
+    family: "Hook", noun: "hook", states: "Hook.Status",
+    first: "name: Orders\nas: system\nrun: Log\nparams: {level: info, message: \"@{Hook.body.number}\"}\n",
+    facts: (s) => [s.run ? `${s.run} as ${s.user} · ${s.path}` : "", s.last ? ` · last ${at(s.last)}` : "", " · "],
+    acts: (s, name) => [make("button", { type: "button", class: "quiet", "aria-label": `New secret of ${name}`, onclick: tried(async () => {
+      if (!await Dialogs.confirm("New secret", `Make a new secret of ${name}? The present one stays valid for a day.`, "Make a secret", false)) return;
+      const made = await run("Hook.RenewSecret", { name });
+      await Dialogs.open({ title: `Secret of ${name}`, action: "", cancel: "Close", body: [make("p", {}, "It is shown only once."), make("p", { class: "secret" }, make("code", {}, made.secret)), make("p", { class: "soft" }, `Address: ${location.origin}${site.prefix}${made.path}`)] });
+    }) }, "New secret")],
+  });
+
+  const listeners = Texts.pane({
+    family: "Listener", noun: "listener",
+    first: "name: Notify\nevents: [documentCreated]\ntypes: [File]\nrun: Log\nparams: {level: info, message: \"@{Document.title}\"}\n",
+  });
 
   const listed = (s) => async (pane) => {
     const [element, refresh] = await section(s);
@@ -171,14 +198,16 @@
   };
   const panes = [
     ["users", "Users", listed(users)], ["groups", "Groups", listed(groups)], ["vocabularies", "Vocabularies", vocabularies], ["types", "Types", types],
-    ["credentials", "Credentials", listed(byOperation("credential", "Credential"))], ["hooks", "Hooks", hooks], ["server", "Server", server],
+    ["workflows", "Workflows", AdminPanes.workflows], ["listeners", "Listeners", listeners], ["schedules", "Schedules", schedules], ["hooks", "Hooks", hooks],
+    ["credentials", "Credentials", listed(byOperation("credential", "Credential"))], ["keys", "API keys", AdminPanes.keys], ["audit", "Audit log", AdminPanes.audit],
+    ["server", "Server", AdminPanes.server], ["figures", "Figures", AdminPanes.figures], ["settings", "Settings", AdminPanes.settings],
   ];
   byId("panes").append(...panes.map(([id]) => make("div", { id, role: "tabpanel", "aria-labelledby": `tab-${id}`, hidden: true })));
   const choose = Tabs.of(byId("tabs"), panes, async (id) => {
     say("");
     history.replaceState(null, "", `#${id}`);
     for (const [one] of panes) byId(one).hidden = one !== id;
-    await panes.find(([one]) => one === id)[2](byId(id));
+    await panes.find(([one]) => one === id)[2](byId(id), say);
   });
   tried(() => choose(panes.some(([id]) => id === location.hash.slice(1)) ? location.hash.slice(1) : "users"))();
 })();

@@ -41,6 +41,7 @@ const Flow = (() => {
     const g = draw("g", { class: `node ${n.state}${n.isEndNode ? " end" : ""}${n.isStartNode ? " start" : ""}` },
       draw("rect", { x: n.x, y: n.y, width: wide, height: high, rx: n.isEndNode ? high / 2 : 10 }));
     title.forEach((text, i) => g.append(draw("text", { x: n.x + wide / 2, y: n.y + high / 2 + 5 + (i - (title.length - 1) / 2) * 16 }, text)));
+    if (n.count) g.append(draw("circle", { class: "count", cx: n.x + wide, cy: n.y, r: 14 }), draw("text", { class: "count", x: n.x + wide, y: n.y + 5 }, String(n.count)));
     return g;
   };
 
@@ -65,7 +66,7 @@ const Flow = (() => {
       ...graph.transitions.map((t) => line(at[t.nodeSourceId], at[t.nodeTargetId], end)), ...graph.nodes.map(box));
     const next = (n) => [...new Set(graph.transitions.filter((t) => t.nodeSourceId === n.id).map((t) => say(at[t.nodeTargetId].title, t.nodeTargetId)))].join(", ");
     return make("figure", { class: "graph" }, make("figcaption", { class: "only-read" }, title), make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": title }, svg),
-      make("ol", { class: "only-read" }, ...graph.nodes.map((n) => make("li", {}, `${say(n.title, n.id)}${states[n.state] ? `, ${states[n.state]}` : ""}${next(n) ? `; leads to ${next(n)}` : ""}`))));
+      make("ol", { class: "only-read" }, ...graph.nodes.map((n) => make("li", {}, `${say(n.title, n.id)}${states[n.state] ? `, ${states[n.state]}` : ""}${n.count ? `, ${n.count} wait here` : ""}${next(n) ? `; leads to ${next(n)}` : ""}`))));
   };
 
   // find looks for users and groups.

@@ -198,6 +198,10 @@
     byId("slow").hidden = !queries.length;
   };
   byId("find").addEventListener("submit", tried(() => find()));
+  for (const [name, value] of new URLSearchParams(location.search)) { // links name what they want to be found
+    const field = byId("find").elements[name];
+    if (field) field.value = value;
+  }
   tried(async () => {
     const asked = decodeURIComponent(location.hash.slice(1)); // read first: a run opened meanwhile changes the address
     await show();

@@ -58,24 +58,29 @@
     return found;
   };
 
-  // declared reads the comment of a script: what it takes, for the form it is tried with.
-  const declared = (text) => {
-    const comment = text.match(/\/\*\*([\s\S]*?)\*\//)?.[1] || "";
-    const input = comment.match(/@input\s+(\S+)/)?.[1];
-    const params = [...comment.matchAll(/@param\s+\{([^}]*)\}\s+(\[)?([\w$]+)(?:=([^\]]*))?\]?[ \t]*(.*)/g)].map(([, type, optional, name, usual, description]) => ({ name, type, required: !optional, default: usual, description }));
-    return { members: [{ name: "input", value: input }, { name: "params", value: params }] };
+  // declared is what the comment of a script says: what it takes, for the form it is tried with.
+  const declared = async (text) => {
+    const said = await run("Script.Outline", { source: text });
+    const params = said.params.map((p) => ({ ...p, default: p.default === undefined || typeof p.default === "string" ? p.default : JSON.stringify(p.default) }));
+    return { members: [{ name: "input", value: said.input }, { name: "params", value: params }] };
   };
 
-  const changed = (text) => {
-    judge("Checking…");
-    const now = declared(text);
+  const reshape = async (text) => {
+    const now = await declared(text);
     const form = JSON.stringify(now);
-    if (form === shape) return;
+    if (form === shape || editor?.text !== text) return;
     shape = form;
     const kept = test.given;
     test = ChainRun.form(now);
     Object.assign(test.given, Object.fromEntries(Object.entries(kept).filter(([k]) => now.members[1].value.some((p) => k === `param ${p.name}`) || k === "%input")));
     byId("values").replaceChildren(...test.fields);
+  };
+
+  let shaping = 0;
+  const changed = (text) => {
+    judge("Checking…");
+    clearTimeout(shaping);
+    shaping = setTimeout(tried(() => reshape(text)), 200);
   };
 
   const list = () => {

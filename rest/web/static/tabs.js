@@ -8,6 +8,7 @@ const Tabs = (() => {
         const on = b.dataset.tab === id;
         b.setAttribute("aria-selected", String(on));
         b.tabIndex = on ? 0 : -1;
+        if (on) b.scrollIntoView({ block: "nearest", inline: "nearest" });
         if (on && focus) b.focus();
       }
       return open(id);

@@ -1,0 +1,107 @@
+// Texts that are deployed in versions: listeners, schedules, hooks. A list with the state of each, and an editor that checks
+// while somebody writes, with versions that can be compared and restored.
+"use strict";
+const Texts = (() => {
+  // editor writes one text of a kind; changed is called after it was saved, restored or deleted.
+  const editor = (k, changed) => {
+    const box = make("section", { class: "panel text-editor", tabindex: "-1", hidden: true, "aria-labelledby": `${k.noun}-title` });
+    let turn = 0; // the newest check; answers of older ones are dropped
+    const open = async (name, text) => {
+      const title = make("h2", { id: `${k.noun}-title` }, name || `New ${k.noun}`);
+      const area = make("textarea", { class: "mono", rows: 16, spellcheck: "false", autocapitalize: "off", "aria-label": `Text of the ${k.noun}` }, text);
+      const state = make("span", { class: "tag", role: "status" }, "Checking…");
+      const wrong = make("ul", { class: "list wrongs", "aria-label": "Problems", hidden: true });
+      const more = make("div");
+      const old = make("ul", { class: "list", "aria-label": "Versions", hidden: true });
+      const note = make("input", { autocomplete: "off", maxlength: 500 });
+      const show = (p) => {
+        const before = area.value.split("\n").slice(0, (p.line || 1) - 1).join("\n");
+        area.focus();
+        area.setSelectionRange(before.length + (before ? 1 : 0) + (p.column || 1) - 1, before.length + (before ? 1 : 0) + (p.column || 1) - 1);
+      };
+      const check = async () => {
+        const mine = ++turn;
+        const found = await run(`${k.family}.Check`, { source: area.value, name: `${k.noun}.yaml` });
+        const said = found.length || !k.about ? [] : await k.about(area.value).catch(() => []);
+        if (mine !== turn) return;
+        state.textContent = found.length ? `Problems found: ${found.length}` : "No problems found.";
+        state.className = `tag ${found.length ? "bad" : "good"}`;
+        wrong.hidden = !found.length;
+        wrong.replaceChildren(...found.map((p) => make("li", {}, make("button", { type: "button", class: "quiet", onclick: () => show(p) }, `Line ${p.line || 1}: ${p.message}${p.nearest ? `, perhaps ${p.nearest}` : ""}`))));
+        more.replaceChildren(...said);
+      };
+      let timer = 0;
+      area.addEventListener("input", () => {
+        clearTimeout(timer);
+        state.textContent = "Checking…";
+        state.className = "tag";
+        timer = setTimeout(tried(check), 400);
+      });
+      const done = async (words, again) => {
+        await open(again, (await run(`${k.family}.Read`, { name: again })).source);
+        await changed(words);
+      };
+      const save = async () => {
+        const made = await run(`${k.family}.Save`, { source: area.value, note: note.value || undefined });
+        await done(`Saved ${made.name}, version ${made.version}.`, made.name);
+      };
+      const versions = async () => {
+        const all = await run(`${k.family}.Versions`, { name });
+        old.replaceChildren(...all.map((v, i) => make("li", {}, make("div", {}, `Version ${v.version} `, make("span", { class: "soft" }, `${v.author}, `, ago(v.time), v.note ? ` · ${v.note}` : "")),
+          v.version > 1 ? make("button", { type: "button", class: "quiet", "aria-label": `Changes of version ${v.version}`, onclick: tried(async () => {
+            const diff = await run(`${k.family}.Diff`, { name, from: v.version - 1, to: v.version });
+            await Dialogs.open({ title: `Version ${v.version} of ${name}`, action: "", cancel: "Close", wide: true, body: [make("pre", { class: "result", tabindex: "0", "aria-label": "Changes" }, diff || "No changes.")] });
+          }) }, "Changes") : null,
+          i ? make("button", { type: "button", class: "quiet", "aria-label": `Restore version ${v.version}`, onclick: tried(async () => {
+            await run(`${k.family}.Restore`, { name, version: v.version });
+            await done(`Restored version ${v.version}.`, name);
+          }) }, "Restore") : null)));
+        old.hidden = false;
+      };
+      const remove = async () => {
+        if (!await Dialogs.confirm(`Delete the ${k.noun}`, `Delete ${name}? Its versions stay readable.`, "Delete")) return;
+        await run(`${k.family}.Delete`, { name });
+        box.hidden = true;
+        await changed("Deleted.");
+      };
+      box.replaceChildren(make("div", { class: "head" }, title, state, make("button", { type: "button", class: "quiet", onclick: () => {
+        turn++;
+        box.hidden = true;
+      } }, "Close")), area, wrong, more,
+      make("div", { class: "row" }, make("label", {}, "Reason ", note), name ? make("button", { type: "button", class: "quiet", onclick: tried(versions) }, "Versions") : null,
+        name ? make("button", { type: "button", class: "quiet danger", onclick: tried(remove) }, "Delete") : null, make("button", { type: "button", class: "primary", onclick: tried(save) }, "Save")), old);
+      box.hidden = false;
+      await check();
+    };
+    return { box, open: async (name, text) => {
+      await open(name, text);
+      box.querySelector("textarea").focus();
+      box.scrollIntoView({ block: "start" });
+    } };
+  };
+
+  // pane is a tab of the texts of a kind: { family, noun, first, states, facts, acts, about }. first is the text of a new one, states
+  // returns what is known of each by name, facts the words and acts the buttons of one; about says more of a text without mistakes.
+  const pane = (k) => async (box, say) => {
+    const list = make("ul", { class: "list panel", "aria-label": `All ${k.noun}s` });
+    const refresh = async () => {
+      const [all, states] = await Promise.all([run(`${k.family}.List`, {}), k.states ? run(k.states, {}) : []]);
+      const of = new Map(states.map((s) => [s.name, s]));
+      list.replaceChildren(...(all.length ? all.map((v) => {
+        const s = of.get(v.name) || {};
+        return make("li", { "data-name": v.name }, make("div", {}, make("strong", {}, v.name), " ", s.state ? make("span", { class: `tag ${s.failure ? "bad" : /^(enabled|scheduled)$/.test(s.state) ? "good" : ""}` }, s.failure ? "failed" : s.state) : null,
+          make("p", { class: "small" }, ...(k.facts ? k.facts(s) : []), make("span", { class: "soft" }, `version ${v.version}, ${v.author}, `, ago(v.time))), s.failure ? make("p", { class: "small" }, s.failure) : null),
+        ...(k.acts ? k.acts(s, v.name, refresh, say) : []),
+        make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(async () => one.open(v.name, (await run(`${k.family}.Read`, { name: v.name })).source)) }, "Edit"));
+      }) : [make("li", { class: "soft" }, `No ${k.noun}s yet.`)]));
+    };
+    const one = editor(k, async (words) => {
+      await refresh();
+      say(words);
+    });
+    box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("", k.first)) }, `New ${k.noun}`)), list, one.box);
+    await refresh();
+  };
+
+  return { pane };
+})();
