@@ -35,7 +35,7 @@ func BenchmarkScale(b *testing.B) {
 		}
 		sizes = append(sizes, n)
 	}
-	report := func(name string, m figures) {
+	report := func(name string, m results) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			for unit, v := range m {
@@ -44,26 +44,26 @@ func BenchmarkScale(b *testing.B) {
 		})
 	}
 	report("docs=0", startEmpty(b))
-	medians := make([]figures, len(sizes))
+	medians := make([]results, len(sizes))
 	for i, n := range sizes {
 		m := scaleFigures(b, n)
 		medians[i] = m
 		report(fmt.Sprintf("docs=%d", n), m)
 	}
-	growth := figures{}
+	growth := results{}
 	for _, w := range scaleWorks {
 		growth[w+"-exponent"] = exponent(sizes, medians, w+"-p50-µs")
 	}
 	report("growth", growth)
 }
 
-// figures are results by unit.
-type figures map[string]float64
+// results are figures by unit.
+type results map[string]float64
 
 var scaleWorks = []string{"get", "create", "page", "total"}
 
 // startEmpty measures a server on an empty directory that has been set up.
-func startEmpty(b *testing.B) figures {
+func startEmpty(b *testing.B) results {
 	data := b.TempDir()
 	startServer(b, data).stop(b)
 	m, p := started(b, data)
@@ -72,17 +72,17 @@ func startEmpty(b *testing.B) figures {
 }
 
 // started starts a server and measures how long that takes and what memory it then has.
-func started(b *testing.B, data string) (figures, *process) {
+func started(b *testing.B, data string) (results, *process) {
 	begin := time.Now()
 	p := startServer(b, data)
-	m := figures{"start-ms": float64(time.Since(begin).Microseconds()) / 1000}
+	m := results{"start-ms": float64(time.Since(begin).Microseconds()) / 1000}
 	time.Sleep(2 * time.Second)
 	m["idle-MB"], _ = memory(strconv.Itoa(p.cmd.Process.Pid))
 	return m, p
 }
 
 // scaleFigures imports n documents and measures a server on them.
-func scaleFigures(b *testing.B, n int) figures {
+func scaleFigures(b *testing.B, n int) results {
 	data := b.TempDir()
 	raw := inChild(b, "ScaleRaw", n, b.TempDir())
 	imported := inChild(b, "ScaleImport", n, data)
@@ -121,7 +121,7 @@ func p50(b *testing.B, addr string, request func(int) []byte) float64 {
 }
 
 // exponent is the slope of the logarithms, by least squares.
-func exponent(sizes []int, all []figures, unit string) float64 {
+func exponent(sizes []int, all []results, unit string) float64 {
 	var x, y, xx, xy float64
 	for i, n := range sizes {
 		lx, ly := math.Log(float64(n)), math.Log(all[i][unit])
@@ -139,7 +139,7 @@ const (
 )
 
 // inChild runs a benchmark once in a new process and returns its figures.
-func inChild(b *testing.B, name string, docs int, dir string) figures {
+func inChild(b *testing.B, name string, docs int, dir string) results {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "^Benchmark"+name+"$", "-test.benchtime", "1x")
 	cmd.Env = append(os.Environ(), scaleDir+"="+dir, fmt.Sprintf("CATENA_BENCH_DOCS=%d", docs))
@@ -147,7 +147,7 @@ func inChild(b *testing.B, name string, docs int, dir string) figures {
 	if err != nil {
 		b.Fatalf("%s: %v\n%s", name, err, out)
 	}
-	m := figures{}
+	m := results{}
 	for _, f := range regexp.MustCompile(`([0-9.e+]+) (\S+)`).FindAllSubmatch(out[bytes.Index(out, []byte("Benchmark"+name)):], -1) {
 		m[string(f[2])], _ = strconv.ParseFloat(string(f[1]), 64)
 	}

@@ -31,7 +31,7 @@ func receive(x *rest.Request, hooks *hook.Hooks) error {
 	if err != nil {
 		return err
 	}
-	// Whoever does not know the secret must not be able to use up what the sender may send.
+	// Callers who do not know the secret must not be able to use up what the sender may send.
 	if a.Verified() {
 		if err := x.RateOf(a.Rate()); err != nil {
 			return err

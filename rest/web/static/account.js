@@ -29,9 +29,9 @@
   }) }, label);
 
   const signedIn = async () => {
-    const [sessions, tokens, given] = await Promise.all([run("Session.List", {}), call("GET", "/api/v1/token").then((a) => a.answer.entries || []), call("GET", "/api/v1/oauth2/token/client").then((a) => a.answer.entries || [])]);
+    const [sessions, tokens, given] = await Promise.all([run("SignIn.List", {}), call("GET", "/api/v1/token").then((a) => a.answer.entries || []), call("GET", "/api/v1/oauth2/token/client").then((a) => a.answer.entries || [])]);
     list("sessions", sessions.map((s) => make("li", {}, make("div", {}, make("strong", {}, s.current ? "This browser" : "Another browser"), make("p", { class: "small" }, s.began ? `signed in ${new Date(s.began).toLocaleString()} · ` : "", `until ${new Date(s.expires).toLocaleString()}`)),
-      s.current ? null : end("Sign out", `the browser of ${new Date(s.began || s.expires).toLocaleString()}`, () => run("Session.End", { id: s.id })))), "You are signed in by something else than a browser.");
+      s.current ? null : end("Sign out", `the browser of ${new Date(s.began || s.expires).toLocaleString()}`, () => run("SignIn.End", { id: s.id })))), "You are signed in by something else than a browser.");
     list("devices", [
       ...tokens.map((t) => make("li", {}, make("div", {}, make("strong", {}, t.application), make("p", { class: "small" }, [t.deviceDescription || t.deviceId, t.permission].filter(Boolean).join(" · "))), end("Revoke", t.application, () => call("DELETE", `/api/v1/token/${encodeURIComponent(t.id)}`)))),
       ...given.map((t) => make("li", {}, make("div", {}, make("strong", {}, t.clientId || t.serviceName), make("p", { class: "small" }, "a client that you gave access")), end("Revoke", t.clientId || t.serviceName, () => call("DELETE", `/api/v1/oauth2/token/client/${encodeURIComponent(t.clientId || t.serviceName)}/user/${encodeURIComponent(site.user)}`)))),

@@ -162,7 +162,7 @@
     facts: (s) => [s.run ? `${s.run} as ${s.user}` : "", s.next ? ` · next ${at(s.next)}` : "", s.last ? ` · last ${at(s.last)}` : "", s.pending ? " · a run is to begin" : "", " · "],
     about: async (source) => {
       const next = await run("Schedule.Next", { source });
-      return [make("p", { class: "soft" }, next.length ? `Next runs: ${next.map(at).join(" · ")}` : "It will not run any more.")];
+      return [make("p", { class: "soft" }, next.length ? `Next runs: ${next.map(at).join(" · ")}` : "It will not run again.")];
     },
     acts: (s, name, refresh, told) => {
       const act = (label, op, done) => make("button", { type: "button", class: "quiet", "aria-label": `${label} ${name}`, onclick: tried(async () => {

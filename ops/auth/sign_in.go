@@ -6,7 +6,7 @@ import (
 )
 
 var listSessions = engine.Op{
-	Name:     "Session.List",
+	Name:     "SignIn.List",
 	Label:    "List Sessions",
 	Category: "Users & Groups",
 	Doc:      "Returns the browsers in which the caller is signed in, with when they signed in and when the session ends; current marks the one that calls.",
@@ -18,7 +18,7 @@ var listSessions = engine.Op{
 }
 
 var endSession = engine.Op{
-	Name:     "Session.End",
+	Name:     "SignIn.End",
 	Label:    "End a Session",
 	Category: "Users & Groups",
 	Doc:      "Ends one of the caller's sessions in a browser, which then has to sign in again.",
