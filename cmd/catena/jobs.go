@@ -25,6 +25,7 @@ import (
 	"catena/ops/bulk"
 	"catena/ops/conversion"
 	opsoutside "catena/ops/outside"
+	opsworkflow "catena/ops/workflow"
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/grant"
@@ -50,6 +51,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 		maps.Copy(all, a.hooks.Jobs())
 	}
 	maps.Copy(all, a.waiting.Jobs(b.repo))
+	maps.Copy(all, opsworkflow.Escalations(a.engine.On(b.repo)))
 	maps.Copy(all, opsoutside.Jobs(b.repo, opsoutside.Config{Client: a.outside.Client, Blobs: func(f storage.Blob) *storage.Blob { return a.blobs.Load(f) }}))
 	maps.Copy(all, conversion.Jobs(b.repo, convert.Tools{PDF: a.pdf, Programs: a.programs}))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))

@@ -268,6 +268,11 @@ func TestDefaults(t *testing.T) {
 			"Subject: A task for you: A & B\n\nada has given you a task.\n\nA & B\n/a\n\nhttps://example.org/ui/tasks#t1\n",
 			"Subject: A task for you: A & B\n\nada has given you a task: Approve.\n\nA & B\n/a\n\nhttps://example.org/ui/tasks#t1\n\nDue: 2026-01-01\n",
 		},
+		"taskReminder": {
+			map[string]any{"task": "Approve", "due": "2026-01-01", "late": true},
+			"Subject: Reminder: your task: A & B\n\nA task waits for you.\n\nA & B\n/a\n\nhttps://example.org/ui/tasks#t1\n",
+			"Subject: Overdue: your task: A & B\n\nA task waits for you: Approve.\n\nA & B\n/a\n\nhttps://example.org/ui/tasks#t1\n\nDue: 2026-01-01\n",
+		},
 		"invitation": {
 			map[string]any{"comment": "Come in."},
 			"Subject: ada invites you\n\nada invites you to become the user Bob.\n\nChoose a password until Monday:\nhttps://example.org/a\n",
@@ -281,7 +286,7 @@ func TestDefaults(t *testing.T) {
 	} {
 		least := maps.Clone(all)
 		maps.Copy(least, map[string]map[string]any{
-			"permission": {"permission": "Read"}, "routingTaskAssigned": {"taskId": "t1"}, "invitation": {"name": "Bob", "until": "Monday"},
+			"permission": {"permission": "Read"}, "routingTaskAssigned": {"taskId": "t1"}, "taskReminder": {"taskId": "t1", "late": false}, "invitation": {"name": "Bob", "until": "Monday"},
 			"share_link.first_viewed": {"time": "Monday", "url": "https://example.org/s"},
 		}[name])
 		most := maps.Clone(least)

@@ -111,6 +111,11 @@ func (n *Node) chains() []declare.Name {
 	for _, t := range n.Transitions {
 		names = append(names, t.Chain)
 	}
+	if n.Task != nil {
+		for _, e := range n.Task.Escalations {
+			names = append(names, e.Chain)
+		}
+	}
 	return slices.DeleteFunc(names, func(n declare.Name) bool { return n.Text == "" })
 }
 
@@ -138,6 +143,9 @@ func (n *Node) expressions() (all []expression) {
 		add(false, slices.Collect(maps.Values(t.Variables))...)
 		for _, b := range t.Buttons {
 			add(true, b.When)
+		}
+		for _, e := range t.Escalations {
+			add(true, e.When)
 		}
 	}
 	if n.Sub != nil {
@@ -204,7 +212,7 @@ func (r *reader) task(n *yaml.Node) *TaskDef {
 				r.parses(a, false)
 			}
 		},
-		"due": r.expression(&t.Due), "directive": r.Text(&t.Directive), "each": r.Flag(&t.Each),
+		"due": r.expression(&t.Due), "escalations": r.escalations(t), "directive": r.Text(&t.Directive), "each": r.Flag(&t.Each),
 		"reassignable": r.Flag(&t.Reassignable), "grants": r.Word(&t.Grants), "asks": r.Words(&t.Asks), "shows": r.Words(&t.Shows),
 		"variables": r.values(&t.Variables),
 		"buttons": func(n *yaml.Node) {
@@ -356,6 +364,7 @@ func (r *reader) checkTask(m *Model, t *TaskDef, subject string) {
 	if len(t.Assignees) == 0 || len(t.Buttons) == 0 {
 		r.Fail(t.at, "%s: a task must have assignees and buttons", subject)
 	}
+	r.checkEscalations(t, subject)
 	variables := make([]string, len(m.Variables))
 	for i, f := range m.Variables {
 		variables[i] = f.Name

@@ -113,6 +113,7 @@ type TaskDef struct {
 	Asks         []declare.Name // variables of the workflow that the user who ends the task may set
 	Shows        []declare.Name // variables of the workflow that the task shows besides
 	Buttons      []*Button
+	Escalations  []*Escalation
 	Variables    map[string]declare.Name // of the task itself: texts and expressions by name
 	at           declare.Position
 }

@@ -107,7 +107,10 @@ func (h *host) give(n *workflow.Node, def workflow.NewTask) error {
 	}
 	st := h.Node(n.ID)
 	st.Tasks = append(st.Tasks, workflow.TaskInfo{ID: t.ID(), Actors: def.Actors})
-	return h.assigned("workflowTaskAssigned", t, def.Actors)
+	if err := h.assigned("workflowTaskAssigned", t, def.Actors); err != nil {
+		return err
+	}
+	return h.plan(n, t, def.Due)
 }
 
 // assigned describes people who got a task: in an event, and by mail but for who causes it.

@@ -243,7 +243,10 @@ func instant(t time.Time) any {
 
 // chain runs a chain or operation of the model, and takes over what it has set in NodeVariables. The instance
 // is saved before and read after (see host).
-func (h *host) chain(n *workflow.Node, name string) error {
+func (h *host) chain(n *workflow.Node, name string) error { return h.runChain(n, name, true) }
+
+// runChain is chain for one that is part of the walk, which it cannot continue then, or for one of an escalation, which may.
+func (h *host) runChain(n *workflow.Node, name string, walks bool) error {
 	if name == "" {
 		return nil
 	}
@@ -258,7 +261,9 @@ func (h *host) chain(n *workflow.Node, name string) error {
 		return err
 	}
 	// Set only here and not in within: expressions cannot resume a workflow.
-	c.SetVar(walking, h.instance.ID())
+	if walks {
+		c.SetVar(walking, h.instance.ID())
+	}
 	docs := c.Input
 	_, err = c.Call(name, docs, nil)
 	// The result of the chain is dropped. What counts is what it has written and the variables it

@@ -51,6 +51,7 @@ func Ops(given *workflow.Models) []engine.Op {
 		createTask(ms),
 		delegateTask(ms),
 		endTask(ms),
+		escalateTask(ms),
 		evaluateCondition(ms),
 		getAssigned(ms),
 		getGraph(ms),
