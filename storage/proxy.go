@@ -324,7 +324,7 @@ func (t *Tx) Publish(d, section *Doc, override bool) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.published(src)
+	v, err := t.Published(src)
 	if err != nil {
 		return nil, err
 	}
@@ -358,8 +358,9 @@ func (t *Tx) announce(event string, p, section *Doc) error {
 	return t.fire(Event{Name: "sectionContentPublished", Doc: section})
 }
 
-// published returns the version that is to be shown where d is published.
-func (t *Tx) published(d *Doc) (*Doc, error) {
+// Published returns the version that is to be shown where d is published: d itself if it is a version or shows one, else
+// its last version, made now if d changed since.
+func (t *Tx) Published(d *Doc) (*Doc, error) {
 	id := d.id
 	switch {
 	case d.IsVersion():

@@ -90,8 +90,29 @@ func (t *Tx) CheckIn(d *Doc, major bool, comment string) (*Doc, error) {
 	return v, nil
 }
 
+// CheckInAs archives the state of d as CheckIn does, with the number of another document: d is a copy of that in another form.
+func (t *Tx) CheckInAs(d, like *Doc) error {
+	cur, err := t.edit(d, permWriteProperties)
+	if err != nil || cur.checkedIn {
+		return err
+	}
+	if _, err := t.archiveAs(cur, like.major, like.minor, ""); err != nil {
+		return err
+	}
+	t.finish(d, cur)
+	return nil
+}
+
 // archive makes a version of cur, which is checked in by it, regardless of who acts.
 func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
+	if major {
+		return t.archiveAs(cur, cur.major+1, 0, comment)
+	}
+	return t.archiveAs(cur, cur.major, cur.minor+1, comment)
+}
+
+// archiveAs makes a version of a given number.
+func (t *Tx) archiveAs(cur *Doc, major, minor int64, comment string) (*Doc, error) {
 	if err := t.fire(Event{Name: "aboutToCheckIn", Doc: cur, Comment: comment}); err != nil {
 		return nil, err
 	}
@@ -100,11 +121,7 @@ func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
 		return nil, cmp.Or[error](err, notFound(cur.Ref()))
 	}
 	before := cur.clone()
-	if major {
-		cur.setNumbers(cur.major+1, 0)
-	} else {
-		cur.setNumbers(cur.major, cur.minor+1)
-	}
+	cur.setNumbers(major, minor)
 	v := cur.clone()
 	if v.id, err = t.newDocID(); err != nil {
 		return nil, err

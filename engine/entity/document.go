@@ -82,6 +82,12 @@ func facets(dst []byte, d *storage.Doc) []byte {
 			dst = schema.AppendString(dst, name)
 		}
 	}
+	if d.IsImmutable() {
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `"Immutable"`...)
+	}
 	return append(dst, ']')
 }
 

@@ -26,7 +26,13 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 	if err != nil {
 		return nil, err
 	}
-	file, err := keepRendition(c, d, name, v)
+	src := d
+	if d.IsVersionable() {
+		if src, err = c.Tx.Published(d); err != nil {
+			return nil, err
+		}
+	}
+	file, err := keepRendition(c, src, name, v)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +78,32 @@ func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*st
 	if err != nil {
 		return nil, err
 	}
-	for xpath, v := range map[string]any{"dc:title": d.Title(), "dc:source": of, "dc:format": name, "file:content": content} {
+	if !file.HasFacet("Rendition") {
+		if err := file.AddFacet("Rendition"); err != nil {
+			return nil, err
+		}
+	}
+	modified, err := d.Get("dc:modified")
+	if err != nil {
+		return nil, err
+	}
+	props := storage.Props{
+		"dc:title": d.Title(), "dc:source": of, "dc:format": name, "file:content": content,
+		"rend:renditionName": name, "rend:sourceId": d.ID(), "rend:sourceModificationDate": modified,
+	}
+	if d.IsVersionable() {
+		props["rend:sourceVersionableId"] = of
+	}
+	for xpath, v := range props {
 		if err := file.Set(xpath, v); err != nil {
 			return nil, err
 		}
 	}
-	return all.Save(file, storage.SaveOptions{})
+	if file, err = all.Save(file, storage.SaveOptions{}); err != nil || !d.IsVersion() {
+		return file, err
+	}
+	// Lists of publications show which version of the document each is of.
+	return file, all.CheckInAs(file, d)
 }
 
 // sourceID is the id of the document itself, also of its versions and what shows them.
