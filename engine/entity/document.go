@@ -274,7 +274,11 @@ func (w *writer) page(dst []byte, p *storage.Page, level int) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.Extra)) {
 		var err error
 		dst = append(schema.AppendString(dst, name), ':')
-		if dst, err = w.value(dst, p.Extra[name], level+1); err != nil {
+		v := p.Extra[name]
+		if name == "aggregations" {
+			v = w.aggregations(v)
+		}
+		if dst, err = w.value(dst, v, level+1); err != nil {
 			return nil, err
 		}
 		dst = append(dst, ',')

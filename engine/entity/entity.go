@@ -269,6 +269,8 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return list(w, dst, v, level)
 	case engine.Value:
 		return w.value(dst, v.V, level)
+	case reference:
+		return w.resolve(dst, v.resolver, v.text)
 	case *storage.Doc, storage.Docs, *storage.Page, *search.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
 		[]storage.ACL, *people.User, []*people.User, *storage.Principal, *people.Group, storage.Entry,
 		*people.UserPage, *people.GroupPage, *record.Entry, *record.Page,
