@@ -51,7 +51,7 @@ import (
 )
 
 // Owners keep data about documents and users beside those below storage.
-var Owners = []storage.Owner{drive.Owner, models.Owner}
+var Owners = []storage.Owner{drive.Owner, models.Owner, tag.Owner}
 
 // Uploads finds uploaded files for an engine.
 var Uploads = upload.Files

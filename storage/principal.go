@@ -211,6 +211,9 @@ func (o Owned) Is(p *Principal) bool {
 	return o.Owner == p.Name && (o.OwnerID == 0 || o.OwnerID == p.ID)
 }
 
+// HasPredecessor reports whether somebody who is gone had the user's name before.
+func (p *Principal) HasPredecessor() bool { return p.former != 0 }
+
 // Identity is the owner's.
 func (o Owned) Identity() string { return o.Owner + "#" + strconv.FormatInt(o.OwnerID, 10) }
 

@@ -43,6 +43,9 @@ func (p putParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 			continue
 		}
 		items = append(items, item{label, c.As.Name})
+		if err := c.Tx.Table(owners).Put(ownerKey(d, label), storage.OwnedBy(c.As)); err != nil {
+			return nil, err
+		}
 		if err := known(c, label); err != nil {
 			return nil, err
 		}

@@ -39,11 +39,16 @@ func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 		if i < 0 {
 			continue
 		}
-		// Tags are stored as the system, so this is the only check there is. Names are compared,
-		// not the numbers of users, so a later user of the same name counts as the one who put the
-		// tag.
-		if left[i].user != c.As.Name && !c.Tx.Can(d, "Write") {
+		// Tags are stored as the system, so this is the only check there is.
+		own, err := isOf(c, d, left[i])
+		if err != nil {
+			return nil, err
+		}
+		if !own && !c.Tx.Can(d, "Write") {
 			return nil, fault.Denied.Errorf("tag %s: was added by another user", label).In("tags")
+		}
+		if err := c.Tx.Table(owners).Delete(ownerKey(d, label)); err != nil {
+			return nil, err
 		}
 		left = slices.Delete(left, i, i+1)
 	}
@@ -74,6 +79,9 @@ func (removeAllParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 	items, err := read(d)
 	if err != nil || len(items) == 0 {
 		return d, err
+	}
+	if err := erase(c.Tx, d); err != nil {
+		return nil, err
 	}
 	return write(c, d, nil)
 }

@@ -2,7 +2,8 @@
 // of the document, found by ecm:tag in queries, and no change of it: no version, date or audit record describes them.
 // The words in use are kept in a table besides, so that suggestions cost what they show.
 //
-// Tags are stored by the system: anyone who may read a document may tag it, without the right to change it. A tag remembers who put it.
+// Tags are stored by the system: anyone who may read a document may tag it, without the right to change it. A tag has the name
+// of who put it, which clients show, and a row beside the document knows which user of that name it was: a later one has no right to it.
 package tag
 
 import (
@@ -24,9 +25,10 @@ var Ops = []engine.Op{
 const (
 	tags    = "nxtag:tags"
 	facet   = "NXTag"
-	words   = "tags" // table of the words in use
-	maxTags = 500    // on a document
-	maxWord = 200    // bytes
+	words   = "tags"       // table of the words in use
+	owners  = "tag owners" // table of who put each tag, by document and tag
+	maxTags = 500          // on a document
+	maxWord = 200          // bytes
 )
 
 // strip takes out what a tag does not hold. The characters are those that the platform removes. % and '
@@ -90,6 +92,42 @@ func write(c *engine.Ctx, d *storage.Doc, items []item) (*storage.Doc, error) {
 		return nil, err
 	}
 	return c.Tx.Reload(d)
+}
+
+// Owner forgets who put the tags of documents that are erased.
+var Owner = storage.Owner{Name: "tags", Erase: erase}
+
+func ownerKey(d *storage.Doc, label string) string { return d.ID() + "/" + label }
+
+// isOf reports whether a tag was put by a principal. Tags that were put before there were rows of who did, and those that came
+// with a copy of a document, have only the name, which counts for who had it first.
+func isOf(c *engine.Ctx, d *storage.Doc, it item) (bool, error) {
+	if it.user != c.As.Name {
+		return false, nil
+	}
+	var by storage.Owned
+	known, err := c.Tx.Table(owners).Get(ownerKey(d, it.label), &by)
+	if err != nil || !known {
+		return err == nil && !c.As.HasPredecessor(), err
+	}
+	return by.Is(c.As), nil
+}
+
+// erase removes the rows of the tags of a document.
+func erase(tx *storage.Tx, d *storage.Doc) error {
+	if !d.HasFacet(facet) {
+		return nil
+	}
+	items, err := read(d)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if err := tx.Table(owners).Delete(ownerKey(d, it.label)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // canHold reports whether a document has a place for tags.

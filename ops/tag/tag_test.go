@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"catena/engine"
 	"catena/ops/document"
 	"catena/ops/opstest"
 	"catena/ops/publish"
 	"catena/ops/tag"
 	"catena/ops/version"
+	"catena/storage"
+	"catena/storage/people"
 )
 
 func serve(t *testing.T) *opstest.Engine {
@@ -188,5 +191,41 @@ func TestSuggestions(t *testing.T) {
 		{"bob", "Tag.Suggestion", "", `{"searchTerm": "a"}`, suggested()}, // only on what bob may not read
 		{"alice", "Services.TagDocument", "/ws/b", `{"tags": "z1,z2,z3,z4,z5,z6,z7,z8,z9,za,zb"}`, "/ws/b"},
 		{"", "Tag.Suggestion", "", `{"searchTerm": "z"}`, suggested("z1", "z2", "z3", "z4", "z5", "z6", "z7", "z8", "z9", "za")},
+	})
+}
+
+// TestTagsOfOthersOfTheName: a user made again under the name of another one has no right to that one's tags.
+func TestTagsOfOthersOfTheName(t *testing.T) {
+	s := opstest.Serve(t, tag.Ops, document.Ops)
+	anew := func() {
+		s.Do("Administrator", func(c *engine.Ctx) error {
+			if err := people.DeleteUser(c.Tx, "bob"); err != nil {
+				return err
+			}
+			if err := people.SaveUser(c.Tx, &people.User{Username: "bob"}, "secret"); err != nil {
+				return err
+			}
+			_, err := c.Tx.SetACL(s.Doc(c, "/ws"), "local", []storage.ACE{
+				{User: "alice", Permission: "Everything", Granted: true}, {User: "bob", Permission: "Read", Granted: true},
+			})
+			return err
+		})
+	}
+	s.Play([]opstest.Row{
+		{"alice", "Document.Create", "/ws", `{"type": "File", "name": "a"}`, "/ws/a"},
+		{"bob", "Services.TagDocument", "/ws/a", `{"tags": "red,blue"}`, "/ws/a"},
+		{"", "Services.UntagDocument", "/ws/a", `{"tags": "blue"}`, "/ws/a"},
+	})
+	anew()
+	s.Play([]opstest.Row{
+		{"bob", "Services.UntagDocument", "/ws/a", `{"tags": "red"}`, "! denied tags: tag red: was added by another user"},
+		{"", "Services.TagDocument", "/ws/a", `{"tags": "blue"}`, "/ws/a"},
+		{"", "Services.UntagDocument", "/ws/a", `{"tags": "blue"}`, "/ws/a"},
+		{"", "see", "/ws/a", "nxtag:tags", labels("red@bob")},
+		{"alice", "Document.Copy", "/ws/a", `{"target": "/ws", "name": "copy"}`, "/ws/copy"},
+		{"bob", "Services.UntagDocument", "/ws/copy", `{"tags": "red"}`, "! denied tags: tag red: was added by another user"},
+		{"alice", "Services.UntagDocument", "/ws/a", `{"tags": "red"}`, "/ws/a"}, // who may write may
+		{"", "Services.RemoveDocumentTags", "/ws/copy", `{}`, "/ws/copy"},
+		{"", "Document.Delete", "/ws/copy", `{}`, ""},
 	})
 }

@@ -37,7 +37,7 @@ func platformSchemas() map[string]any {
 		"BooleanValue": entitySchema("boolean", "value:boolean", ""),
 		"BulkStatus": entitySchema("bulkStatus", `commandId state processed:integer skipCount:integer error:boolean errorCount:integer total:integer action username
 			processingMillis:integer result:object submitted:moment? scrollStart:moment? scrollEnd:moment? processingStart:moment? processingEnd:moment?
-			completed:moment?`, "errorMessage"),
+			completed:moment?`, "errorMessage value:any"),
 		"DateValue":    entitySchema("date", "value:moment", ""),
 		"Entity":       withWords(openEntity(), "An object that says with entity-type what it is: a value in the member value, or members of its own."),
 		"ListValue":    entitySchema("list", "value:array", ""),
