@@ -99,7 +99,7 @@ func (a *asked) details(t *Trace, most int) (out EndedDetails) {
 // encoded is the trace as it is kept: without the innermost steps, and at last without any, if it is too large.
 func (t *Trace) encoded(most int) json.RawMessage {
 	for depth := 8; depth >= 0; depth /= 2 {
-		raw, err := json.Marshal(t)
+		raw, err := t.appendJSON(nil)
 		if err != nil || len(raw) <= most {
 			return raw
 		}
@@ -108,7 +108,7 @@ func (t *Trace) encoded(most int) json.RawMessage {
 			break
 		}
 	}
-	raw, _ := json.Marshal(t)
+	raw, _ := t.appendJSON(nil)
 	return raw
 }
 

@@ -36,11 +36,44 @@ var (
 )
 
 func pack(d *Details) (*packed, error) {
-	raw, err := json.Marshal(d)
+	raw, err := d.appendJSON(nil)
 	if err != nil {
 		return nil, fault.Internal.Errorf("details of a run: %w", err)
 	}
 	return &packed{encoder().EncodeAll(raw, nil)}, nil
+}
+
+// appendJSON appends the details as JSON. Their members are JSON already, which encoding/json would read once more.
+func (d *Details) appendJSON(b []byte) ([]byte, error) {
+	first := byte('{')
+	member := func(name string, raw []byte) {
+		if len(raw) > 0 {
+			b = append(append(append(append(b, first, '"'), name...), '"', ':'), raw...)
+			first = ','
+		}
+	}
+	member("Input", d.Input)
+	member("Params", d.Params)
+	member("Context", d.Context)
+	if len(d.Left) > 0 {
+		raw, err := json.Marshal(d.Left)
+		if err != nil {
+			return nil, err
+		}
+		member("Left", raw)
+	}
+	member("Trace", d.Trace)
+	if !d.Expires.IsZero() {
+		raw, err := json.Marshal(d.Expires)
+		if err != nil {
+			return nil, err
+		}
+		member("expires", raw)
+	}
+	if first == '{' {
+		b = append(b, '{')
+	}
+	return append(b, '}'), nil
 }
 
 func (p *packed) unpack(d *Details) error {
