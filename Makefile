@@ -53,14 +53,16 @@ LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./sto
 
 test: build client ## the whole suite, race detector on; make lint vets
 	$(GO) test -race -shuffle=on -vet=off -p 3 -timeout 15m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
-	TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew)$$' ./rest # a part of make nodes
+	$(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
 	$(GO) test -shuffle=on -vet=off ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
 
 postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory
 	$(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
 
-nodes: build client ## the suites of REST, contracts and wire through two servers on one PostgreSQL database, which answer requests in turn
-	TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./rest ./ops/drive
+NODES := TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 30m
+nodes: build client ## the suites of REST, contracts, wire, permissions and scenarios, and the npm clients, through two servers on one PostgreSQL database, which answer requests in turn
+	$(NODES) ./ops ./ops/drive ./ops/workflow ./decks/export ./rest ./rest/mcp
+	$(NODES) -run '^Test(Client|ToolClients|OpenAPIClient)$$' ./cmd/catena
 
 client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules cmd/catena/testdata/openapi/node_modules ## the unmodified npm clients that the tests drive
 

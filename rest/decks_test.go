@@ -13,10 +13,15 @@ import (
 	"catena/rest/resttest"
 )
 
-// startDecks runs a server with the deck operations and the user alice. Rates are those of one server.
+// startDecks runs a server with the deck operations and the user alice. If there is a rate, it is exact: that of one server.
 func startDecks(t testing.TB, rate int) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Single: rate > 0, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = rate }})
+	return startDecksOf(t, rate, rate > 0)
+}
+
+func startDecksOf(t testing.TB, rate int, single bool) *resttest.Server {
+	t.Helper()
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Single: single, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = rate }})
 	s.User("alice")
 	return s
 }

@@ -21,7 +21,7 @@ func TestOpenAPIClient(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(modules, "openapi-typescript")); err != nil {
 		t.Fatal("the validators are missing: run make client")
 	}
-	p := startServer(t, t.TempDir())
+	p := startForClients(t)
 	status, description := administer(t, http.MethodGet, p.base+"/nuxeo/api/v1/openapi.json", "", "")
 	if status != http.StatusOK {
 		t.Fatal(status, description)

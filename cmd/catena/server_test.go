@@ -153,13 +153,13 @@ func (p *process) kill() {
 	p.done <- err
 }
 
-// TestClient drives the built binary with the npm package unchanged.
+// TestClient drives the built binary, and in make nodes two of them in turn, with the npm package unchanged.
 func TestClient(t *testing.T) {
 	if _, err := os.Stat("testdata/client/node_modules/nuxeo"); err != nil {
 		t.Fatal("the npm client is missing: run make client")
 	}
 	const portal, jwt = "shared with a portal", "shared with whoever signs tokens"
-	p := startServer(t, t.TempDir(), "--portal-secret", portal, "--jwt-secret", jwt, "--repository", "archive")
+	p := startForClients(t, "--portal-secret", portal, "--jwt-secret", jwt, "--repository", "archive")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	scripts, err := filepath.Glob("testdata/client/*.js")

@@ -23,7 +23,7 @@ func startTools(t *testing.T) toolServer {
 	if _, err := os.Stat("testdata/mcp/node_modules/@modelcontextprotocol"); err != nil {
 		t.Fatal("the clients of the protocol are missing: run make client")
 	}
-	return toolServer{startServer(t, t.TempDir(), "--chromium", "off", "--rate", "-1")}
+	return toolServer{startForClients(t, "--chromium", "off", "--rate", "-1")}
 }
 
 // op runs an operation as Administrator and decodes what it returns.

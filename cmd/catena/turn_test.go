@@ -1,0 +1,39 @@
+package main
+
+import (
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"catena/storage/postgres/pgtest"
+	"catena/storage/storagetest"
+)
+
+// startForClients is startServer, or if TEST_STORE is nodes two servers on one database, behind a proxy that gives them
+// requests in turn.
+func startForClients(t testing.TB, args ...string) *process {
+	t.Helper()
+	if storagetest.Nodes() == 1 {
+		return startServer(t, t.TempDir(), args...)
+	}
+	args = append([]string{"--store", pgtest.Database(t), "--blobs", t.TempDir()}, args...)
+	var first *process
+	var nodes []*url.URL
+	for range storagetest.Nodes() {
+		p := startServer(t, t.TempDir(), args...)
+		at, err := url.Parse(p.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, nodes = p, append(nodes, at)
+	}
+	var turn atomic.Int64
+	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(nodes[turn.Add(1)%int64(len(nodes))])
+		r.Out.Host = r.In.Host
+	}})
+	t.Cleanup(proxy.Close)
+	return &process{cmd: first.cmd, log: first.log, done: first.done, base: proxy.URL}
+}
