@@ -22,28 +22,25 @@ func Find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
 	if folder == nil {
 		return nil, missing
 	}
-	docs, err := search.Lookup(c.Tx, "deck:listing", ListingKey(folder.ID(), number))
-	if err == nil && len(docs) == 0 && trashed {
-		docs, err = trashedDecks(c.Tx, folder.ID(), number)
+	d, err := search.One(c.Tx, "deck:listing", ListingKey(folder.ID(), number))
+	if err == nil && d == nil && trashed {
+		d, err = trashedDeck(c.Tx, folder.ID(), number)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && d == nil {
+		err = missing
 	}
-	if len(docs) == 0 {
-		return nil, missing
-	}
-	return docs[0], nil
+	return d, err
 }
 
-// trashedDecks returns the deck of a number if it is in the trash.
-func trashedDecks(tx *storage.Tx, folder string, number int64) (storage.Docs, error) {
+// trashedDeck returns the deck of a number if it is in the trash, nil if there is none.
+func trashedDeck(tx *storage.Tx, folder string, number int64) (*storage.Doc, error) {
 	page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+Live, search.Options{
 		Args: []any{number, folder}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
-	if err != nil {
+	if err != nil || len(page.Docs) == 0 {
 		return nil, err
 	}
-	return page.Docs, nil
+	return page.Docs[0], nil
 }
 
 // BySlug returns the deck of a user with a slug for a transaction that may see it, nil if there is none.
@@ -57,11 +54,7 @@ func BySlug(tx *storage.Tx, user, slug string) (*storage.Doc, error) {
 
 // deckAt returns the deck with a slug in a folder, nil if there is none.
 func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
-	docs, err := search.Lookup(tx, "deck:place", folder+"/"+slug)
-	if err != nil || len(docs) == 0 {
-		return nil, err
-	}
-	return docs[0], nil
+	return search.One(tx, "deck:place", folder+"/"+slug)
 }
 
 // ListingKey is where a deck stands in the order of a folder's or a team's decks.

@@ -20,6 +20,7 @@ type state struct {
 	modified   *query.Field                     // dc:modified, as the index by type holds it
 	compounds  []*compound
 	slow       slowQueries
+	found      finds
 	costs      costs
 }
 
