@@ -12,7 +12,7 @@ import (
 var files embed.FS
 
 // order is the reading order of the pages, by name.
-var order = [...]string{"index", "start", "compose", "script", "administer", "operate", "monitor", "nodes", "integrate", "decks", "commands", "settings", "glossary"}
+var order = [...]string{"index", "start", "compose", "build", "script", "administer", "operate", "monitor", "nodes", "integrate", "decks", "commands", "settings", "glossary"}
 
 // Page is a page of the manual.
 type Page struct {
