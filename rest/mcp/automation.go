@@ -135,7 +135,7 @@ func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
 	return structured(map[string]any{"operations": all, "total": len(docs)})
 }
 
-// sentence is the first one of a text. The others are for who asks about the operation.
+// sentence is the first one of a text. describe_operation returns the others.
 func sentence(text string) string {
 	first, _, more := strings.Cut(text, ". ")
 	if !more {

@@ -285,8 +285,8 @@ func TestTasks(t *testing.T) {
 	compareCosts(t, out.String())
 }
 
-// compareCosts compares a table of costs with the golden file. Numbers may differ by a few tokens, since the documentation of
-// operations changes a little with many of their changes.
+// compareCosts compares a table of costs with the golden file. Numbers may differ by a tenth, since the documentation of operations
+// changes a little with many of their changes.
 func compareCosts(t *testing.T, got string) {
 	t.Helper()
 	const golden = "testdata/tasks.golden.txt"
@@ -303,7 +303,7 @@ func compareCosts(t *testing.T, got string) {
 	for name, now := range was {
 		before := want[name]
 		for i, n := range now {
-			if len(before) != len(now) || i == 0 && n != before[0] || abs(n-before[i]) > max(10, before[i]*3/100) {
+			if len(before) != len(now) || i == 0 && n != before[0] || abs(n-before[i]) > max(50, before[i]/10) {
 				t.Errorf("%s costs %v, before %v (calls, tokens written, read, of the longest answer): review it, and run go test ./rest/mcp -run TestTasks -update", name, now, before)
 				break
 			}
