@@ -22,6 +22,7 @@ import (
 	"unicode"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/fault"
 )
@@ -72,6 +73,8 @@ type Kind struct {
 	// Put takes what is deployed from here on, of a kind whose texts are no operations and that
 	// has no Compile.
 	Put func(all []Version) error
+	// Keep writes what else belongs to a version, or to one that is removed (Deleted), in the transaction that keeps it. May be nil.
+	Keep func(tx *storage.Tx, v Version) error
 
 	mu        sync.Mutex
 	deployed  map[string]Version
@@ -184,8 +187,18 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if err := c.Tx.Table(k.currentTable()).Put(name, head); err != nil {
 		return nil, err
 	}
+	if err := k.keep(c, *v); err != nil {
+		return nil, err
+	}
 	c.After(func(context.Context) error { return k.deploy(c.Engine(), *v) })
 	return v, nil
+}
+
+func (k *Kind) keep(c *engine.Ctx, v Version) error {
+	if k.Keep == nil {
+		return nil
+	}
+	return k.Keep(c.Tx, v)
 }
 
 func author(c *engine.Ctx) string {
@@ -259,6 +272,9 @@ func (k *Kind) remove(c *engine.Ctx, name string) error {
 	}
 	v.Deleted = true
 	if err := c.Tx.Table(k.currentTable()).Put(name, v); err != nil {
+		return err
+	}
+	if err := k.keep(c, *v); err != nil {
 		return err
 	}
 	c.After(func(context.Context) error { return k.withdraw(c.Engine(), name, v.Version) })

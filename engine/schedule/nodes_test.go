@@ -112,3 +112,56 @@ func TestRefreshBreaks(t *testing.T) {
 		t.Errorf("made %d times, %d jobs", w.made(), len(w.jobs()))
 	}
 }
+
+// TestSavedIsPlanned has all writes fail that follow the one that saves a schedule, or removes it: it is due all the same, or not any
+// longer.
+func TestSavedIsPlanned(t *testing.T) {
+	rows := &fewWrites{Store: memory.New()}
+	rows.left.Store(1 << 40)
+	w := &world{t: t}
+	w.clock.Store(time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC).UnixMilli())
+	w.repo = storagetest.Open(t, func(c *storage.Config) { c.Clock, c.DB = w.now, kv.New(rows, kv.Options{}) })
+	w.start()
+	rows.left.Store(1)
+	w.save(once)
+	rows.left.Store(1 << 40)
+	if jobs := w.jobs(); len(jobs) != 1 || !jobs[0].Due.Equal(w.now().Add(time.Minute)) {
+		t.Fatalf("jobs of a schedule that was saved: %v", jobs)
+	}
+	if w.pass(time.Minute); w.made() != 1 {
+		t.Errorf("made %d times", w.made())
+	}
+	const again = "name: Once\nas: Administrator\nat: 2026-03-28T12:02:00Z\nrun: Document.Create\ninput: /\nparams: {type: Note, name: made}\n"
+	w.save(again)
+	rows.left.Store(1)
+	if _, err := w.run("Schedule.Delete", map[string]any{"name": "Once"}); err != nil {
+		t.Fatal(err)
+	}
+	rows.left.Store(1 << 40)
+	if w.pass(2 * time.Minute); w.made() != 1 {
+		t.Errorf("a schedule that was removed has run: made %d times", w.made())
+	}
+}
+
+// fewWrites is a store that refuses commits once some were made.
+type fewWrites struct {
+	kv.Store
+	left atomic.Int64
+}
+
+func (f *fewWrites) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	s, err := f.Store.Begin(ctx, write)
+	return &fewWriting{s, f}, err
+}
+
+type fewWriting struct {
+	kv.Snapshot
+	of *fewWrites
+}
+
+func (s *fewWriting) Commit(ctx context.Context, b *kv.Batch) error {
+	if s.of.left.Add(-1) < 0 {
+		return fault.Unavailable.Errorf("the disk is full")
+	}
+	return s.Snapshot.Commit(ctx, b)
+}

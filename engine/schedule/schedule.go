@@ -52,7 +52,7 @@ type Schedules struct {
 // New returns the schedules of an engine, none yet.
 func New() *Schedules {
 	s := &Schedules{deployed: map[string]*Schedule{}, versions: map[string]int64{}}
-	s.kind = &library.Kind{Family: "Schedule", Noun: "schedule", Ext: []string{".yaml", ".yml", ".json"}, Check: s.check, Put: s.put}
+	s.kind = &library.Kind{Family: "Schedule", Noun: "schedule", Ext: []string{".yaml", ".yml", ".json"}, Check: s.check, Put: s.put, Keep: keep}
 	return s
 }
 
@@ -81,7 +81,21 @@ func (s *Schedules) check(c *engine.Ctx, file, source string) (string, []library
 	return sch.Name, sch.Check(c, file, sch.in(), scheduleVariable, s.AnyUser), nil
 }
 
-// put takes the deployed schedules, and plans those that are new or have changed.
+// keep plans a schedule in the transaction that saves its text, so that there is none that is saved and never due, whatever fails
+// once it has been saved.
+func keep(tx *storage.Tx, v library.Version) error {
+	if v.Deleted {
+		return arrange(tx, v.Name, nil, v.Version)
+	}
+	sch, problems := Parse(v.File, []byte(v.Source))
+	if len(problems) > 0 {
+		return problems[0]
+	}
+	return arrange(tx, v.Name, sch, v.Version)
+}
+
+// put takes the deployed schedules. Those that are new or have changed have been planned, unless the text was kept by a server from
+// before that was so.
 func (s *Schedules) put(all []library.Version) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
