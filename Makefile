@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: deb release run build test postgres nodes check lint survey bench questions peers fuzz fault simulation soak golden client clean assets
+.PHONY: deb release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -94,6 +94,15 @@ peers: ## requests per second beside a floor that copies stored bytes and beside
 	cd cmd/catena/testdata/pocketbase && $(GO) build -trimpath -o $(CURDIR)/bin/pocketbase .
 	CATENA_BENCH_DOCS=$(DOCS) CATENA_PEER=$(CURDIR)/bin/pocketbase $(GO) test -run '^$$' -bench Peers -benchtime 1x -count 1 -timeout 2h ./cmd/catena
 
+plain: ## catena on PostgreSQL beside a server that does the same by SQL; CATENA_BENCH_DOCS (2,000), CATENA_BENCH_LATENCY (such as 0.5ms) each way
+	$(GO) test -run '^$$' -bench Plain -benchtime 1x -count 1 -timeout 1h ./cmd/catena
+
+churn: ## dead rows and sizes of the tables on PostgreSQL under many changes, with several settings of autovacuum, for CHURN (30s) each
+	CATENA_CHURN=$${CHURN:-30s} $(GO) test -run '^$$' -bench Churn -benchtime 1x -count 1 -timeout 1h ./storage/postgres
+
+chart: ## rest/web/docs/img/nodes.svg: a minute of nodes that join and leave under load
+	CATENA_CHART=$(CURDIR)/rest/web/docs/img/nodes.svg $(GO) test -count=1 -run 'NodesComeAndGo$$' -v ./cmd/catena
+
 fuzz: ## every fuzz target for a little while
 	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz'); do \
@@ -107,6 +116,8 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run '(Outbox|Waiting)Crash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run 'NodesCrash$$' -v ./cmd/catena
 	CATENA_KILLS=10 $(GO) test -count=1 -timeout 60m -run 'NodesIsolated$$' -v ./cmd/catena
+	CATENA_SKEW=1 $(GO) test -count=1 -timeout 60m -run 'NodesSkew$$' -v ./cmd/catena
+	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'NodesStale$$' -v ./cmd/catena
 	CATENA_KILLS=20 $(GO) test -count=1 -timeout 30m -run '(ServerKilled|Promoted)$$' -v ./storage/postgres
 	CATENA_STALLED=2000 $(GO) test -count=1 -timeout 20m -run 'Stalled$$' -v ./cmd/catena
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render

@@ -107,9 +107,9 @@ func (c *crashing) round(i int) {
 	}
 	runs(t, victim.base, "Crash.Few", map[string]any{"round": strconv.Itoa(i)}, nil)
 	c.waiting += 10
-	if i%4 < 2 {
+	if i%4 < 2 { // on the one that is killed now, or next
 		name := fmt.Sprintf("run%d", i)
-		c.runs[name] = beginRun(t, victim, "Crash.Slow", `{"params":{"name":"`+name+`"}}`)
+		c.runs[name] = beginRun(t, c.nodes[0], "Crash.Slow", `{"params":{"name":"`+name+`"}}`)
 	}
 	attempts := writeUntilKilled(victim, i, allWriters, func(base, name string) bool {
 		switch w := writerOf(name); {

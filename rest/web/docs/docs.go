@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-//go:embed *.md
+//go:embed *.md img/*.svg
 var files embed.FS
 
 // order is the reading order of the pages, by name.

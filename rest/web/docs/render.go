@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -24,6 +25,7 @@ func render(name string, source []byte) *Page {
 	doc := markdown.Parser().Parse(text.NewReader(source))
 	p := &Page{Name: name}
 	var current *section
+	var drawn []string
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		switch n := n.(type) {
 		case *ast.Heading:
@@ -34,6 +36,10 @@ func render(name string, source []byte) *Page {
 		case *ast.Link:
 			if entering {
 				n.Destination = []byte(address(string(n.Destination)))
+			}
+		case *ast.Image:
+			if entering {
+				drawn = append(drawn, string(n.Destination))
 			}
 		}
 		if entering && current != nil {
@@ -47,7 +53,19 @@ func render(name string, source []byte) *Page {
 		panic(err)
 	}
 	p.body = scrollable.Replace(b.String())
+	for _, name := range drawn { // the renderer lets no such address through
+		p.body = strings.ReplaceAll(p.body, `<img src="`+name, `<img src="`+picture(name))
+	}
 	return p
+}
+
+// picture makes of the name of a drawing its address: the page contains it, so that it has none on the server.
+func picture(name string) string {
+	drawing, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // as in read
+	}
+	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(drawing)
 }
 
 // heading begins a section. The first heading is the title.

@@ -1,0 +1,389 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"catena/storage/postgres/pgtest"
+)
+
+// plainTables are those that a person would create for documents with permissions in folders.
+const plainTables = `
+CREATE TABLE doc (id uuid PRIMARY KEY, parent uuid, name text NOT NULL, title text NOT NULL, created timestamptz NOT NULL, modified timestamptz NOT NULL,
+	creator text NOT NULL, props jsonb NOT NULL, acl jsonb, UNIQUE (parent, name));
+CREATE INDEX ON doc (parent, title);
+CREATE INDEX ON doc (title);
+CREATE INDEX ON doc (modified);
+CREATE INDEX ON doc (creator);
+CREATE TABLE audit (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, doc uuid NOT NULL, at timestamptz NOT NULL, who text NOT NULL, event text NOT NULL);
+CREATE INDEX ON audit (doc, at);`
+
+// plainDoc is a row of it.
+type plainDoc struct {
+	ID       uuid.UUID       `json:"uid"`
+	Parent   *uuid.UUID      `json:"parent"`
+	Name     string          `json:"name"`
+	Title    string          `json:"title"`
+	Modified time.Time       `json:"modified"`
+	Creator  string          `json:"creator"`
+	Props    json.RawMessage `json:"properties"`
+	ACL      json.RawMessage `json:"acl"`
+}
+
+const plainColumns = "id, parent, name, title, modified, creator, props, acl"
+
+// plain is a server that does by SQL what the table of BenchmarkPlain names, without types, history and events.
+type plain struct {
+	pool   *pgxpool.Pool
+	folder uuid.UUID
+	made   atomic.Int64
+}
+
+func (p *plain) get(w http.ResponseWriter, r *http.Request) {
+	rows, _ := p.pool.Query(r.Context(), "SELECT "+plainColumns+" FROM doc WHERE id = $1", r.PathValue("id"))
+	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[plainDoc])
+	plainAnswer(w, d, err)
+}
+
+// page returns the first 50 children with the permissions of each and of its folder.
+func (p *plain) page(w http.ResponseWriter, r *http.Request) {
+	rows, _ := p.pool.Query(r.Context(), "SELECT d.id, d.parent, d.name, d.title, d.modified, d.creator, d.props, coalesce(d.acl, f.acl) FROM doc d JOIN doc f ON f.id = d.parent WHERE d.parent = $1 ORDER BY d.title LIMIT 51", p.folder)
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[plainDoc])
+	plainAnswer(w, all, err)
+}
+
+// create adds a row, and what the audit log says of it.
+func (p *plain) create(w http.ResponseWriter, r *http.Request) {
+	d := plainDoc{ID: uuid.New(), Parent: &p.folder, Name: fmt.Sprintf("n%d", p.made.Add(1)), Title: "new", Modified: time.Now(), Creator: "Administrator", Props: []byte(`{"description":"text"}`)}
+	err := pgx.BeginTxFunc(r.Context(), p.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
+		b := &pgx.Batch{}
+		b.Queue("SELECT acl FROM doc WHERE id = $1", p.folder)
+		b.Queue("INSERT INTO doc (id, parent, name, title, created, modified, creator, props) VALUES ($1, $2, $3, $4, $5, $5, $6, $7)", d.ID, d.Parent, d.Name, d.Title, d.Modified, d.Creator, d.Props)
+		b.Queue("INSERT INTO audit (doc, at, who, event) VALUES ($1, $2, $3, 'documentCreated')", d.ID, d.Modified, d.Creator)
+		return tx.SendBatch(r.Context(), b).Close()
+	})
+	plainAnswer(w, d, err)
+}
+
+func plainAnswer(w http.ResponseWriter, v any, err error) {
+	if err == nil {
+		var body []byte
+		if body, err = json.Marshal(v); err == nil {
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			_, _ = w.Write(body)
+			return
+		}
+	}
+	http.Error(w, err.Error(), http.StatusInternalServerError)
+}
+
+// plainRow is a document to fill in, the same for both.
+func plainRow(i int) (name, title, description string) {
+	return fmt.Sprintf("d%06d", i), fmt.Sprintf("Document %06d", spread(i, 1_000_000)), strings.Repeat("some text about it ", 5)
+}
+
+// against are the two servers that are compared.
+type against struct {
+	b        *testing.B
+	nodes    [2]*process
+	store    string
+	sql      *plain
+	addr     string // of sql
+	docs     int
+	ids      []string // of catena's documents
+	plainIDs []string
+	folder   string // of catena's documents
+	loaded   [2]time.Duration
+}
+
+// BenchmarkPlain compares catena on PostgreSQL with a server that does the same by SQL on the same PostgreSQL, in one run, over
+// sockets: median and 99th percentile on 1 and 16 connections, and, with CATENA_BENCH_LATENCY, such as 0.5ms, each way to the database
+// takes as long. CATENA_BENCH_DOCS sets the number of documents (2,000). Arms run in turn; figures are the medians of three turns.
+//
+//	make plain
+func BenchmarkPlain(b *testing.B) {
+	x := newAgainst(b)
+	var table strings.Builder
+	out := tabwriter.NewWriter(&table, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(out, "work\tconnections\tcatena, median\tp99\tSQL, median\tp99\tratio of medians\tgoal")
+	chain := post("/api/v1/automation/Plain.Ten", `{"params":{},"input":"`+x.folder+`"}`)
+	for _, w := range []struct {
+		name, goal string
+		own, sql   func(i int) []byte
+	}{
+		{"document by id", "1.3", func(i int) []byte { return getRaw("/api/v1/id/" + x.ids[spread(i, len(x.ids))]) }, func(i int) []byte { return getRaw("/doc/" + x.plainIDs[spread(i, len(x.plainIDs))]) }},
+		{"page of 50", "1.3", func(int) []byte {
+			return getRaw("/api/v1/id/" + x.folder + "/@children?pageSize=50&sortBy=dc:title&enrichers.document=permissions")
+		}, func(int) []byte { return getRaw("/page") }},
+		{"create", "1.5", numbered("/api/v1/id/"+x.folder, `{"entity-type":"document","type":"File","name":"%s","properties":{"dc:title":"new","dc:description":"text"}}`), post("/create", "{}")},
+		{"chain of ten", "1.5", chain, post("/create", "{}")},
+	} {
+		for _, conns := range []int{1, 16} {
+			x.compare(out, w.name, w.goal, conns, w.own, w.sql)
+		}
+	}
+	x.attempts(out)
+	x.twoNodes(out)
+	fmt.Fprintf(out, "import of %d\t1\t%.0f/s\t\t%.0f/s by COPY\t\t%.3g of its rate\t0.5\n", x.docs,
+		float64(x.docs)/x.loaded[0].Seconds(), float64(x.docs)/x.loaded[1].Seconds(), x.loaded[1].Seconds()/x.loaded[0].Seconds())
+	must(b, out.Flush())
+	fmt.Println(table.String())
+	b.ReportMetric(0, "ns/op")
+}
+
+func newAgainst(b *testing.B) *against {
+	b.Helper()
+	docs, err := strconv.Atoi(cmp.Or(os.Getenv("CATENA_BENCH_DOCS"), "2000"))
+	must(b, err)
+	x := &against{b: b, docs: docs, store: pgtest.Database(b)}
+	if wait := os.Getenv("CATENA_BENCH_LATENCY"); wait != "" {
+		d, err := time.ParseDuration(wait)
+		must(b, err)
+		x.store = farAway(b, x.store, d)
+	}
+	args := []string{"--store", x.store, "--blobs", b.TempDir(), "--rate", "-1"}
+	for i := range x.nodes {
+		x.nodes[i] = startServer(b, b.TempDir(), args...)
+	}
+	x.fillCatena()
+	config, err := pgxpool.ParseConfig(x.store)
+	must(b, err)
+	config.MaxConns = 32
+	pool, err := pgxpool.NewWithConfig(b.Context(), config)
+	must(b, err)
+	b.Cleanup(pool.Close)
+	x.sql = &plain{pool: pool, folder: uuid.New()}
+	x.fillPlain()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /doc/{id}", x.sql.get)
+	mux.HandleFunc("GET /page", x.sql.page)
+	mux.HandleFunc("POST /create", x.sql.create)
+	x.addr = listen(b, mux)
+	_, err = pool.Exec(b.Context(), "VACUUM ANALYZE")
+	must(b, err)
+	return x
+}
+
+// fillCatena imports the documents and saves the chain.
+func (x *against) fillCatena() {
+	b, base := x.b, x.nodes[0].base
+	_, text := administer(b, http.MethodPost, base+"/api/v1/path/default-domain/workspaces", "application/json", `{"entity-type":"document","type":"Workspace","name":"plain"}`)
+	var folder struct{ UID string }
+	must(b, json.Unmarshal([]byte(text), &folder))
+	x.folder = folder.UID
+	var lines strings.Builder
+	for i := range x.docs {
+		name, title, description := plainRow(i)
+		fmt.Fprintf(&lines, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
+	}
+	began := time.Now()
+	status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File", "application/x-ndjson", lines.String())
+	x.loaded[0] = time.Since(began)
+	ids := regexp.MustCompile(`"uid":"([^"]+)"`).FindAllStringSubmatch(text, -1)
+	if status != http.StatusOK || len(ids) != x.docs {
+		b.Fatalf("import: %d, %d of %d documents: %.500s", status, len(ids), x.docs, text)
+	}
+	for _, id := range ids {
+		x.ids = append(x.ids, id[1])
+	}
+	steps := strings.Repeat("  - op: Context.SetVar\n    params: {name: step, value: \"@{Document.title}.\"}\n", 8)
+	saveChain(b, base, "name: Plain.Ten\ninput: document\nsteps:\n"+steps+"  - op: Document.Create\n    params: {type: File, name: chained, properties: {\"dc:title\": \"@{step}\"}}\n  - op: Document.SetProperty\n    params: {xpath: \"dc:description\", value: text}\n")
+}
+
+// fillPlain loads the same documents by COPY.
+func (x *against) fillPlain() {
+	b, ctx := x.b, x.b.Context()
+	_, err := x.sql.pool.Exec(ctx, plainTables)
+	must(b, err)
+	acl := []byte(`[{"user":"members","permission":"Read","granted":true}]`)
+	_, err = x.sql.pool.Exec(ctx, "INSERT INTO doc VALUES ($1, NULL, 'plain', 'plain', now(), now(), 'Administrator', '{}', $2)", x.sql.folder, acl)
+	must(b, err)
+	began := time.Now()
+	_, err = x.sql.pool.CopyFrom(ctx, pgx.Identifier{"doc"}, []string{"id", "parent", "name", "title", "created", "modified", "creator", "props"}, pgx.CopyFromSlice(x.docs, func(i int) ([]any, error) {
+		name, title, description := plainRow(i)
+		props, err := json.Marshal(map[string]string{"dc:title": title, "dc:description": description})
+		id := uuid.New()
+		x.plainIDs = append(x.plainIDs, id.String())
+		return []any{id, x.sql.folder, name, title, began, began, "Administrator", props}, err
+	}))
+	must(b, err)
+	x.loaded[1] = time.Since(began)
+}
+
+// timed sends requests for a while and returns their median and 99th percentile, and how many a second were answered.
+func (x *against) timed(addrs []string, conns int, request func(int) []byte) (median, p99 time.Duration, perSecond float64) {
+	const turn = time.Second
+	var (
+		mu   sync.Mutex
+		wg   sync.WaitGroup
+		all  []time.Duration
+		stop atomic.Bool
+		next atomic.Int64
+	)
+	began := time.Now()
+	for c := range conns {
+		wg.Go(func() {
+			own, err := visitUntil(addrs[c%len(addrs)], &stop, &next, request)
+			mu.Lock()
+			defer mu.Unlock()
+			if all = append(all, own...); err != nil {
+				x.b.Error(err)
+			}
+		})
+	}
+	time.Sleep(turn)
+	stop.Store(true)
+	wg.Wait()
+	took := time.Since(began)
+	if slices.Sort(all); len(all) == 0 {
+		return 0, 0, 0
+	}
+	return all[len(all)/2], all[len(all)*99/100], float64(len(all)) / took.Seconds()
+}
+
+// visitUntil sends requests over one connection until stop is set.
+func visitUntil(addr string, stop *atomic.Bool, next *atomic.Int64, request func(int) []byte) (times []time.Duration, err error) {
+	for !stop.Load() {
+		var some atomic.Int64
+		const few = 20
+		from := next.Add(few) - few
+		own, err := visit(addr, &some, few, func(i int) []byte { return request(int(from) + i) })
+		if times = append(times, own...); err != nil {
+			return times, err
+		}
+	}
+	return times, nil
+}
+
+func (p *process) host() string { return strings.TrimPrefix(p.base, "http://") }
+
+// compare runs both arms in turn.
+func (x *against) compare(out io.Writer, name, goal string, conns int, own, sql func(int) []byte) {
+	var medians, p99s [2][]time.Duration
+	for range 3 {
+		for arm, to := range []string{x.nodes[0].host(), x.addr} {
+			request := own
+			if arm == 1 {
+				request = sql
+			}
+			median, p99, _ := x.timed([]string{to}, conns, request)
+			medians[arm], p99s[arm] = append(medians[arm], median), append(p99s[arm], p99)
+		}
+	}
+	var median, p99 [2]time.Duration
+	for arm := range medians {
+		slices.Sort(medians[arm])
+		slices.Sort(p99s[arm])
+		median[arm], p99[arm] = medians[arm][1].Round(time.Microsecond), p99s[arm][1].Round(time.Microsecond)
+	}
+	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t%.2f\t%s\n", name, conns, median[0], p99[0], median[1], p99[1], float64(median[0])/float64(median[1]), goal)
+}
+
+// figure sums a metric of both nodes.
+func (x *against) figure(pattern string) (sum float64) {
+	re := regexp.MustCompile(`(?m)^` + pattern + ` (\S+)$`)
+	for _, p := range x.nodes {
+		_, text := administer(x.b, http.MethodGet, p.base+"/metrics", "", "")
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			n, err := strconv.ParseFloat(m[1], 64)
+			must(x.b, err)
+			sum += n
+		}
+	}
+	return sum
+}
+
+// attempts has 16 writers create documents in one folder, on both nodes.
+func (x *against) attempts(out io.Writer) {
+	const repeats, writes = `catena_transaction_repeats_total`, `catena_transactions_total\{kind="write",result="ok"\}`
+	r, w := x.figure(repeats), x.figure(writes)
+	x.timed([]string{x.nodes[0].host(), x.nodes[1].host()}, 16, numbered("/api/v1/id/"+x.folder, `{"entity-type":"document","type":"File","name":"w%s"}`))
+	r, w = x.figure(repeats)-r, x.figure(writes)-w
+	fmt.Fprintf(out, "16 writers in one folder, two nodes\t16\t%.3f attempts a transaction\t\t\t\t\t1.05\n", 1+r/max(w, 1))
+}
+
+// twoNodes compares what one node answers with what two do.
+func (x *against) twoNodes(out io.Writer) {
+	get := func(i int) []byte { return getRaw("/api/v1/id/" + x.ids[spread(i, len(x.ids))]) }
+	var rates [2][]float64
+	for range 3 {
+		_, _, one := x.timed([]string{x.nodes[0].host()}, 16, get)
+		_, _, two := x.timed([]string{x.nodes[0].host(), x.nodes[1].host()}, 16, get)
+		rates[0], rates[1] = append(rates[0], one), append(rates[1], two)
+	}
+	slices.Sort(rates[0])
+	slices.Sort(rates[1])
+	fmt.Fprintf(out, "documents of two nodes, and of one\t16\t%.0f/s\t\t%.0f/s of one\t\t%.2f times\t1.8\n", rates[1][1], rates[0][1], rates[1][1]/rates[0][1])
+}
+
+// farAway returns the address of a database by a way that takes a while in each direction.
+func farAway(b *testing.B, address string, wait time.Duration) string {
+	config, err := pgx.ParseConfig(address)
+	must(b, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(b, err)
+	b.Cleanup(func() { _ = l.Close() })
+	network, there := pgNetwork(config.Host, config.Port)
+	go func() {
+		for {
+			here, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer here.Close()
+				far, err := (&net.Dialer{}).DialContext(b.Context(), network, there)
+				if err != nil {
+					return
+				}
+				defer far.Close()
+				go delayed(far, here, wait)
+				delayed(here, far, wait)
+			}()
+		}
+	}()
+	at := l.Addr().(*net.TCPAddr)
+	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?sslmode=disable", config.User, at.Port, config.Database)
+}
+
+func pgNetwork(host string, port uint16) (network, address string) {
+	if strings.HasPrefix(host, "/") {
+		return "unix", fmt.Sprintf("%s/.s.PGSQL.%d", host, port)
+	}
+	return "tcp", net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
+// delayed copies what comes, each piece a while later.
+func delayed(to io.Writer, from io.Reader, wait time.Duration) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			time.Sleep(wait)
+			if _, failed := to.Write(buf[:n]); failed != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
