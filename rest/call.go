@@ -16,6 +16,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/entity"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -54,7 +55,7 @@ type Encoded struct {
 
 // Run carries out a call for the signed-in user and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
-	call.Expect = cmp.Or(call.Expect, x.Expect)
+	call.Expect = cmp.Or(call.Expect, storage.Ref(x.Expect))
 	e := x.encoder(&call, re)
 	// A request of a batch stops here: the batch carries the calls of all its requests out in one
 	// transaction.

@@ -76,7 +76,7 @@ func (l *rates) share(ctx context.Context, log *slog.Logger) {
 }
 
 // exchange tells others what callers have used here, and takes away what they have used there. It reports whether it is to be
-// called again: the next caller who uses much begins anew otherwise.
+// called again: the next caller who uses much begins again otherwise.
 func (l *rates) exchange(ctx context.Context, now time.Time) (goesOn bool, err error) {
 	mine := l.told(now)
 	if len(mine) == 0 {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -29,7 +28,7 @@ type Request struct {
 	Engine   *engine.Engine    // of the repository asked for
 	Repo     string            // its name
 	Session  string            // token of the browser's session; "" without
-	Expect   storage.Ref       // the document that the address names, "" if it names none
+	Expect   string            // the document that the address names, "" if it names none
 	Invoked  string            // the operation the caller named, for the long form of messages
 	Status   int               // of the answer; 0 until it begins
 

@@ -11,7 +11,7 @@ import (
 type expectedRef struct{}
 
 // Expecting returns a context whose transactions will probably begin with a document. Where the store is across a network, its rows
-// are then fetched together with those that say who asks, instead of after them. It changes no result.
+// are then fetched together with those that say who the caller is, instead of after them. It changes no result.
 func (r *Repo) Expecting(ctx context.Context, ref Ref) context.Context {
 	if !r.shared || ref == "" {
 		return ctx

@@ -18,7 +18,6 @@ import (
 
 	"catena/engine"
 	"catena/rest"
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -48,7 +47,7 @@ func byID(x *rest.Request) error {
 
 // document serves a document or, through its adapters, what they make of it.
 func document(x *rest.Request, ref string, hops []rest.Hop) error {
-	x.Expect = storage.Ref(ref)
+	x.Expect = ref
 	input := documentAt(ref)
 	if len(hops) == 0 {
 		return plain(x, ref, guarded(x, input))

@@ -24,7 +24,7 @@ type post struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// NewBoard returns a board of a store as a new node has it. What was posted longer ago than keep is not read any more, and removed.
+// NewBoard returns a board of a store as a new node has it. What was posted longer ago than keep is no longer read, and removed.
 func NewBoard(r *storage.Repo, name string, keep time.Duration) *Board {
 	return &Board{repo: r, name: "board." + name, node: rand.Text(), keep: keep}
 }

@@ -229,7 +229,7 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 	return found, nil
 }
 
-// pageOf is how many rows of a range are fetched ahead: as many as it has, if documents are followed, since who asks for these
+// pageOf is how many rows of a range are fetched ahead: as many as it has, if documents are followed, since the caller
 // says how many.
 func pageOf(r kv.Range) int {
 	if len(r.Follow) > 0 && r.Limit > 0 {
