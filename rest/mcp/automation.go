@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"catena/engine"
 	"catena/engine/entity"
 	"catena/storage/fault"
+	"catena/storage/jsontext"
 )
 
 const (
@@ -75,23 +75,45 @@ func (c *Config) addAutomation(s *server) {
 
 // strictly reads arguments into a struct that has a field for each.
 func strictly(raw json.RawMessage, into any) error {
-	given, err := arguments(raw)
-	if err != nil {
-		return err
-	}
 	var known []string
 	for f := range reflect.TypeOf(into).Elem().Fields() {
 		known = append(known, f.Tag.Get("json"))
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(known, name) {
-			return fault.Invalid.Errorf("arguments: unknown argument %q, must be %s", name, strings.Join(known, ", ")).In(name)
-		}
+	unknown, err := unknownIn(raw, known)
+	if err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		name := slices.Min(unknown)
+		return fault.Invalid.Errorf("arguments: unknown argument %q, must be %s", name, strings.Join(known, ", ")).In(name)
 	}
 	if err := json.Unmarshal(raw, into); err != nil && len(raw) > 0 {
 		return fault.Invalid.Errorf("arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// unknownIn lists the arguments that are not known. Values are passed over.
+func unknownIn(raw json.RawMessage, known []string) (unknown []string, err error) {
+	s := jsontext.Scanner{Data: raw}
+	if s.Peek() != '{' {
+		_, err := arguments(raw)
+		return nil, err
+	}
+	err = s.Members(func(name []byte) error {
+		if !slices.Contains(known, string(name)) {
+			unknown = append(unknown, string(name))
+		}
+		_, err := s.Skip(1)
+		return err
+	})
+	if err == nil {
+		err = s.End()
+	}
+	if err != nil {
+		_, err = arguments(raw) // says where
+	}
+	return unknown, err
 }
 
 // structured is a result that is shown as JSON and as text.

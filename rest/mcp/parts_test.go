@@ -83,3 +83,40 @@ func TestShortened(t *testing.T) {
 		}
 	}
 }
+
+// TestStrictly reads arguments into a struct: all of them are known, or the first that is not is named.
+func TestStrictly(t *testing.T) {
+	for _, test := range []struct{ raw, want string }{
+		{`{"name":"a","params":{"x":[1,{"name":2}]}}`, `a {"x":[1,{"name":2}]}`},
+		{` { "params" : null } `, ` null`},
+		{`{}`, ` `},
+		{`null`, ` `},
+		{``, ` `},
+		{`{"z":1,"b":{"name":1},"name":"a"}`, `arguments: unknown argument "b", must be name, params`},
+		{`{"Name":"a"}`, `arguments: unknown argument "Name", must be name, params`},
+		{`[]`, "arguments: must be an object"},
+		{`"name"`, "arguments: must be an object"},
+		{`{"name":7}`, "arguments: cannot unmarshal number into Go struct field .name of type string"},
+	} {
+		var into struct {
+			Name   string          `json:"name"`
+			Params json.RawMessage `json:"params"`
+		}
+		err := strictly(json.RawMessage(test.raw), &into)
+		got := into.Name + " " + string(into.Params)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: got %s, want %s", test.raw, got, test.want)
+		}
+	}
+	for _, broken := range []string{`{"name":}`, `{"name":"a"`, `{"name":"a"}}`, `{`} {
+		var into struct {
+			Name string `json:"name"`
+		}
+		if err := strictly(json.RawMessage(broken), &into); err == nil {
+			t.Errorf("%s was read", broken)
+		}
+	}
+}
