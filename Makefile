@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: deb release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
+.PHONY: flows deb release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -135,6 +135,9 @@ soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk leve
 
 pictures: ## decks of other people in the viewer and by reveal.js alone, compared as pictures; SHOTS names a folder for those that differ
 	CATENA_PICTURES=all CATENA_SHOTS=$(SHOTS) $(GO) test -count=1 -timeout 30m -run 'TestPictures$$' -v ./rest
+
+flows: build ## long flows that are built in the browser by its pages alone
+	CATENA_FLOWS=1 $(GO) test -vet=off ./rest -run 'TestBrowser(Intake|CleanUp|Report)'
 
 golden: ## rewrite generated references (scenarios, typings, registry, costs of tasks)
 	$(GO) test ./ops ./scripts ./cmd/catena -run 'Scenarios|Golden' -update

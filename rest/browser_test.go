@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 	if chromium.stop != nil {
 		chromium.stop()
 	}
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
 	os.Exit(code)
 }
 
@@ -94,7 +97,7 @@ func browse(t testing.TB, s *resttest.Server) *tab {
 	}
 	ctx, stop := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	t.Cleanup(cancel)
 	b := &tab{Context: ctx, t: t, base: s.URL}
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
