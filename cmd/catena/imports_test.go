@@ -68,7 +68,7 @@ var imports = map[string][]string{
 	"engine/entity":                  {"engine", "engine/quoted", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
 	"engine/lines":                   {},
-	"engine/library":                 {"engine", "storage/declare"},
+	"engine/library":                 {"engine", "storage", "storage/declare"},
 	"engine/listener":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},
 	"engine/schedule":                {"engine", "engine/library", "storage", "storage/outbox"},
 	"engine/hook":                    {"engine", "engine/library", "storage", "storage/hold", "storage/keyring", "storage/outbox"},
