@@ -173,6 +173,12 @@ func (d *Doc) MainBlob() (*Blob, error) {
 	return nil, nil
 }
 
+// IsNote reports whether the document holds a text of its own, which may be empty.
+func (d *Doc) IsNote() bool {
+	b, _ := d.field("note:note")
+	return b != nil
+}
+
 // NoteName is the name of the text of a note as a file: its title, which gets an ending unless it has one of the type.
 func NoteName(title, typ string) string {
 	named, _ := blob.TypeOf(title, "", nil)

@@ -23,6 +23,9 @@ type previewParams struct{}
 
 func (p previewParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	b, err := mainBlob(d)
+	if fault.Is(err, fault.NotFound) && d.IsNote() {
+		b, err = engine.NewBlob(storage.NoteName(d.Title(), "text/plain"), "text/plain", nil), nil // not written yet
+	}
 	if err != nil {
 		return nil, err
 	}
