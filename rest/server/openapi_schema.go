@@ -38,10 +38,7 @@ func platformSchemas() map[string]any {
 		"BulkStatus": entitySchema("bulkStatus", `commandId state processed:integer skipCount:integer error:boolean errorCount:integer total:integer action username
 			processingMillis:integer result:object submitted:moment? scrollStart:moment? scrollEnd:moment? processingStart:moment? processingEnd:moment?
 			completed:moment?`, "errorMessage value:any"),
-		"DateValue":    entitySchema("date", "value:moment", ""),
 		"Entity":       withWords(openEntity(), "An object that says with entity-type what it is: a value in the member value, or members of its own."),
-		"ListValue":    entitySchema("list", "value:array", ""),
-		"NumberValue":  entitySchema("number", "value:number", ""),
 		"RecordSet":    entitySchema("recordSet", "entries:array", pagingMembers),
 		"StringValue":  entitySchema("string", "value:string?", ""),
 		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
