@@ -1,12 +1,16 @@
 package main
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"catena/engine/library"
 	"catena/storage/postgres/pgtest"
 	"catena/storage/storagetest"
 )
@@ -30,10 +34,20 @@ func startForClients(t testing.TB, args ...string) *process {
 		first, nodes = p, append(nodes, at)
 	}
 	var turn atomic.Int64
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(nodes[turn.Add(1)%int64(len(nodes))])
-		r.Out.Host = r.In.Host
-	}})
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(nodes[turn.Add(1)%int64(len(nodes))])
+			r.Out.Host = r.In.Host
+		},
+		// A chain or script that was saved is on the other server within a second, for which the clients do not wait.
+		ModifyResponse: func(r *http.Response) error {
+			if strings.HasSuffix(r.Request.URL.Path, ".Save") {
+				time.Sleep(10 * library.FollowEvery)
+			}
+			return nil
+		},
+	})
 	t.Cleanup(proxy.Close)
 	return &process{cmd: first.cmd, log: first.log, done: first.done, base: proxy.URL}
 }
