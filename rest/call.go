@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash/crc32"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -350,28 +349,6 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 		e.out.Tag = entityTag(d.ChangeToken(), body)
 	}
 	return body, nil
-}
-
-// form returns what is written of a result, and by what.
-func (e *encoder) form(v any) (any, func([]byte, *engine.Ctx, any, *entity.Options) ([]byte, error)) {
-	switch m := v.(type) {
-	case map[string]any:
-		switch {
-		case e.re.Bare:
-			return v, entity.AppendValue
-		case commandOf(m) != "":
-			// As the result of an operation the platform has the status of a command in a member. Its front end reads it
-			// there, other clients read the object itself.
-			m = maps.Clone(m)
-			m["value"] = v
-			return m, entity.Append
-		}
-	case []any:
-		if e.re.Bare {
-			return v, entity.AppendValue
-		}
-	}
-	return v, entity.Append
 }
 
 // entityTag is the tag of a document as it is shown. It has two parts: the change token, which If-Match

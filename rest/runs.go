@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"catena/engine"
+	"catena/engine/entity"
 	"catena/storage"
 	"catena/storage/cluster"
 	"catena/storage/fault"
@@ -165,6 +166,28 @@ func (b *begun) result(res *engine.Result) (*run.Result, error) {
 		out.Value, out.Body, out.Files = nil, nil, nil
 	}
 	return out, nil
+}
+
+// form returns what is written of a result, and by what.
+func (e *encoder) form(v any) (any, func([]byte, *engine.Ctx, any, *entity.Options) ([]byte, error)) {
+	switch m := v.(type) {
+	case map[string]any:
+		switch {
+		case e.re.Bare:
+			return v, entity.AppendValue
+		case commandOf(m) != "":
+			// As the result of an operation the platform has the status of a command in a member. Its front end reads it
+			// there, other clients read the object itself.
+			m = maps.Clone(m)
+			m["value"] = v
+			return m, entity.Append
+		}
+	case []any:
+		if e.re.Bare {
+			return v, entity.AppendValue
+		}
+	}
+	return v, entity.Append
 }
 
 // commandOf returns the id of the bulk command that a result describes, "" if it is something else.
