@@ -189,10 +189,9 @@ func (t *Tx) auditedAt(moment, location []byte) ([]byte, error) {
 	return block[from:], nil
 }
 
-// WalkEntries calls fn with the records of all documents, newest first, from where a cursor is, until it returns false.
+// Walk calls fn with the records of all documents, newest first, from where a cursor is, until it returns false.
 // The cursor that fn gets is where to go on behind the record. It is for the system, and for administrators.
-func (t *Tx) WalkEntries(from time.Time, after string, fn func(e Entry, at func() string) bool) error {
-	f := EntryFilter{From: from, PageOptions: PageOptions{After: after}}
+func (f EntryFilter) Walk(t *Tx, fn func(e Entry, at func() string) bool) error {
 	full, err := t.entryRange(f)
 	if err != nil {
 		return err

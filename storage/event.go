@@ -175,11 +175,11 @@ func (t *Tx) LogEntry(e Entry) error {
 	return t.appendEntry(e)
 }
 
-// RestoreEntry writes a record that was taken from a log before, with its own time, user and document, which may be gone;
+// Restore writes a record that was taken from a log before, with its own time, user and document, which may be gone;
 // a record that is there already is left alone, so a restore that was interrupted can be begun again. Only administrators may.
 // What comes from a file cannot be proven: such records are marked as written by a client, and say by whom they were restored
 // and what they were before.
-func (t *Tx) RestoreEntry(e Entry) (added bool, err error) {
+func (e Entry) Restore(t *Tx) (added bool, err error) {
 	if !t.rights.admin {
 		return false, fault.Denied.Errorf("only administrators may restore audit records, not '%s'", t.as.Name)
 	}

@@ -324,7 +324,7 @@ func (t *Tx) Publish(d, section *Doc, override bool) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.Published(src)
+	v, err := src.Published(t)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +360,7 @@ func (t *Tx) announce(event string, p, section *Doc) error {
 
 // Published returns the version that is to be shown where d is published: d itself if it is a version or shows one, else
 // its last version, made now if d changed since.
-func (t *Tx) Published(d *Doc) (*Doc, error) {
+func (d *Doc) Published(t *Tx) (*Doc, error) {
 	id := d.id
 	switch {
 	case d.IsVersion():

@@ -91,7 +91,7 @@ func (t *Tx) CheckIn(d *Doc, major bool, comment string) (*Doc, error) {
 }
 
 // CheckInAs archives the state of d as CheckIn does, with the number of another document: d is a copy of that in another form.
-func (t *Tx) CheckInAs(d, like *Doc) error {
+func (d *Doc) CheckInAs(t *Tx, like *Doc) error {
 	cur, err := t.edit(d, permWriteProperties)
 	if err != nil || cur.checkedIn {
 		return err

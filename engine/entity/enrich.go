@@ -61,7 +61,7 @@ func (w *writer) ahead(docs storage.Docs) error {
 	if w.c.Tx == nil || !lists && !above {
 		return nil
 	}
-	return w.c.Tx.Ahead(docs, lists, above)
+	return docs.Ahead(w.c.Tx, lists, above)
 }
 
 // enriched appends contextParameters, in the order asked for, and the end of the document.

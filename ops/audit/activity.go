@@ -52,7 +52,8 @@ func (p activityParams) run(c *engine.Ctx, below *storage.Doc) (map[string]any, 
 	}
 	w := stream{c: c, p: p, below: below, docs: map[string]*storage.Doc{}, found: []any{}}
 	// The log as a whole is for administrators: it is read as the system, and each record shown only to who may read its document.
-	if err := c.Tx.As(c.Tx.Repo().System()).WalkEntries(p.Since, p.After, w.entry); err != nil {
+	all := storage.EntryFilter{From: p.Since, PageOptions: storage.PageOptions{After: p.After}}
+	if err := all.Walk(c.Tx.As(c.Tx.Repo().System()), w.entry); err != nil {
 		if p.After != "" && fault.Is(err, fault.Invalid) {
 			return nil, fault.Wrap(err, "after").In("after")
 		}

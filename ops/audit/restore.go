@@ -98,7 +98,7 @@ func (p restoreParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, err
 func restoreBatch(c *engine.Ctx, batch []storage.Entry) (any, error) {
 	n := int64(0)
 	for i := range batch {
-		added, err := c.Tx.RestoreEntry(batch[i])
+		added, err := batch[i].Restore(c.Tx)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 	}
 	src := d
 	if d.IsVersionable() {
-		if src, err = c.Tx.Published(d); err != nil {
+		if src, err = d.Published(c.Tx); err != nil {
 			return nil, err
 		}
 	}
@@ -54,34 +54,9 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*storage.Doc, error) {
 	all := c.Tx.As(c.Tx.Repo().System())
 	of := sourceID(d)
-	at, err := all.Root()
-	for i, folder := range []string{renditionRoot, of, name} {
-		if err != nil {
-			return nil, err
-		}
-		parent := at
-		if at, err = all.Child(parent, folder); fault.Is(err, fault.NotFound) {
-			if at, err = all.Create(parent, "HiddenFolder", folder, nil); err == nil && i == 0 {
-				// It denies everything to everyone; administrators and the system are not subject
-				// to it.
-				at, err = all.SetACL(at, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
-			}
-		}
-	}
+	file, err := renditionFile(all, d, of, name)
 	if err != nil {
 		return nil, err
-	}
-	file, err := all.Child(at, d.Name())
-	if fault.Is(err, fault.NotFound) {
-		file, err = all.Create(at, "File", d.Name(), storage.Props{"dc:title": d.Title()})
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !file.HasFacet("Rendition") {
-		if err := file.AddFacet("Rendition"); err != nil {
-			return nil, err
-		}
 	}
 	modified, err := d.Get("dc:modified")
 	if err != nil {
@@ -103,7 +78,36 @@ func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*st
 		return file, err
 	}
 	// Lists of publications show which version of the document each is of.
-	return file, all.CheckInAs(file, d)
+	return file, file.CheckInAs(all, d)
+}
+
+// renditionFile returns the file of a rendition, made now if there is none.
+func renditionFile(all *storage.Tx, d *storage.Doc, of, name string) (*storage.Doc, error) {
+	at, err := all.Root()
+	for i, folder := range []string{renditionRoot, of, name} {
+		if err != nil {
+			return nil, err
+		}
+		parent := at
+		if at, err = all.Child(parent, folder); fault.Is(err, fault.NotFound) {
+			if at, err = all.Create(parent, "HiddenFolder", folder, nil); err == nil && i == 0 {
+				// It denies everything to everyone; administrators and the system are not subject
+				// to it.
+				at, err = all.SetACL(at, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := all.Child(at, d.Name())
+	if fault.Is(err, fault.NotFound) {
+		file, err = all.Create(at, "File", d.Name(), storage.Props{"dc:title": d.Title()})
+	}
+	if err == nil && !file.HasFacet("Rendition") {
+		err = file.AddFacet("Rendition")
+	}
+	return file, err
 }
 
 // sourceID is the id of the document itself, also of its versions and what shows them.

@@ -65,13 +65,12 @@ func platformSchemas() map[string]any {
 			docUUID:string? eventId:string? repositoryId:string? eventDate:moment? logDate:moment? extended:object`, ""),
 		"Login":     entitySchema("login", "username", "id isAdministrator:boolean groups:array"),
 		"Operation": entitySchema("", "id label category requires:string? description url signature:array params:array", "aliases:array since"),
-		"Registry":  entitySchema("", "paths:object codecs:array operations:array chains:array", ""),
 		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId remote repeats code error input:any
 			params:object context:object left:array trace:object`),
 		"SavedSearch": entitySchema("savedSearch", "id title", `query:string? queryLanguage:string? queryParams:any pageProviderName:string? pageSize:any currentPageIndex:any
 			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),
 		"SavedSearchInput": entitySchema("", "", "title query queryLanguage queryParams pageProviderName params:object"),
-		"Trace":            openapi.Type("object"),
+		"Registry":         entitySchema("", "paths:object codecs:array operations:array chains:array", ""), "Trace": openapi.Type("object"),
 		"UISession": entitySchema("uiSession", "id", `created:moment modified:moment expires:moment currentDocument:string? outcome tab messages:array events:array
 			form:any lists:object documents:object download:any`),
 		"UploadedFile":  entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer"),

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 )
 
 // Where personal workspaces are.
@@ -23,7 +24,7 @@ func Home(t *storage.Tx, needed bool) (*storage.Doc, error) {
 		return nil, fault.Invalid.Errorf("workspace: the server itself does not have one")
 	}
 	system := t.As(t.Repo().System())
-	if err := t.AheadPath("/" + homeDomain + "/" + homeRoot + "/" + homeName(t, t.Principal().Name) + "/Favorites"); err != nil {
+	if err := t.Internal(row.Ordered{}).AheadPath("/" + homeDomain + "/" + homeRoot + "/" + homeName(t, t.Principal().Name) + "/Favorites"); err != nil {
 		return nil, err
 	}
 	all, err := homes(system, needed)

@@ -211,21 +211,10 @@ func (t planner) declares(typ string, x *advisedIndex) bool {
 // advised returns the index that fits the query. Its columns are the folder, the fields with conditions of equality, those of
 // ORDER BY, and one with a range if there is no order; it includes the other fields that conditions name.
 func (p *plan) advised() (x advisedIndex) {
-	var item query.Expr // the condition on an item of a list that a column answers
 	if p.parent != nil {
 		x.columns, x.narrow = append(x.columns, "ecm:parentId"), true // the condition is not among the expressions
 	}
-	for _, e := range p.exprs {
-		c, ok := e.(*query.Predicate)
-		if !ok || c.Not || c.Op != query.Eq && (c.Op != query.In || c.Field.Many) || c.Field.Many && item != nil {
-			continue
-		}
-		if x.column(c.Field, "") {
-			if x.narrow = true; c.Field.Many {
-				item = e
-			}
-		}
-	}
+	item := x.fixed(p)
 	for _, o := range p.order {
 		desc := ""
 		if o.Desc {
@@ -245,6 +234,22 @@ func (p *plan) advised() (x advisedIndex) {
 		})
 	}
 	return x
+}
+
+// fixed adds the fields with conditions of equality, and returns the one on an item of a list, of which there may be one.
+func (x *advisedIndex) fixed(p *plan) (item query.Expr) {
+	for _, e := range p.exprs {
+		c, ok := e.(*query.Predicate)
+		if !ok || c.Not || c.Op != query.Eq && (c.Op != query.In || c.Field.Many) || c.Field.Many && item != nil {
+			continue
+		}
+		if x.column(c.Field, "") {
+			if x.narrow = true; c.Field.Many {
+				item = e
+			}
+		}
+	}
+	return item
 }
 
 // includes adds a field to what the index includes; a list is included as a whole.
