@@ -27,7 +27,7 @@ func TestManual(t *testing.T) {
 		}
 		for _, l := range href.FindAllStringSubmatch(got.Text, -1) {
 			address, _, _ := strings.Cut(l[1], "#")
-			if address == "" || strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") || followed[address] {
+			if address == "" || strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") || followed[address] {
 				continue
 			}
 			followed[address] = true

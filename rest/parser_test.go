@@ -26,7 +26,7 @@ func entries() []entry {
 		{"mcp", "/mcp", fmt.Sprintf(call, "create_deck"), `}}`, []string{"result", "structuredContent"}},
 		{"whole mcp", "/mcp", `{"unusual":1,` + fmt.Sprintf(call, "create_deck")[1:], `}}`, []string{"result", "structuredContent"}},
 		{"automation", "/api/v1/automation/Deck.Create", `{"params":`, `}`, []string{"value", "data"}},
-		{"automation by a model", "/mcp/automation", fmt.Sprintf(call, "run_operation") + `{"operation":"Deck.Create","params":`, `}}}`, []string{"result", "structuredContent", "result", "value", "data"}},
+		{"automation by a model", "/mcp/automation", fmt.Sprintf(call, "run_operation") + `{"operation":"Deck.Create","params":`, `}}}`, []string{"result", "structuredContent", "result", "data"}},
 	}
 }
 

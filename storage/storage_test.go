@@ -183,9 +183,9 @@ func TestFreshRepository(t *testing.T) {
 		want := []string{
 			"/ Root  project 0-0 ",
 			"/default-domain Domain Domain project 0-0 ",
+			"/default-domain/workspaces WorkspaceRoot Workspaces project 0-0 ",
 			"/default-domain/sections SectionRoot Sections project 0-0 ",
 			"/default-domain/templates TemplateRoot Templates project 0-0 ",
-			"/default-domain/workspaces WorkspaceRoot Workspaces project 0-0 ",
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -122,7 +122,7 @@ func TestBackupServed(t *testing.T) {
 	}))
 	defer proxy.Close()
 	cut := filepath.Join(dir, "cut.tar")
-	if code, _, errs := line(t, "backup", cut, "--server", proxy.URL); code != 1 || !strings.Contains(errs, "unexpected EOF") {
+	if code, _, errs := line(t, "backup", cut, "--server", proxy.URL); code != 1 || !strings.Contains(errs, "cut short") {
 		t.Errorf("cut: %d %s", code, errs)
 	}
 	if names := filesIn(t, dir); !slices.Equal(names, []string{"data", "folder", "whole.tar"}) {

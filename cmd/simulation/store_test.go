@@ -182,7 +182,9 @@ func (n *snapshot) write(ctx context.Context, b *kv.Batch) error {
 		err = n.Snapshot.Commit(ctx, b)
 	}
 	if err == nil {
-		d.undo = undo
+		if d.wrong.lost {
+			d.undo = undo
+		}
 		n.made(b)
 	}
 	return err
@@ -197,7 +199,10 @@ func (n *snapshot) made(b *kv.Batch) {
 
 // inverse returns what takes a commit back, for a mutation that needs it.
 func (d *disk) inverse(b *kv.Batch) (*kv.Batch, error) {
-	if !d.wrong.lost || len(b.Writes) == 0 {
+	if !d.wrong.lost {
+		return nil, nil
+	}
+	if len(b.Writes) == 0 {
 		return d.undo, nil
 	}
 	before, err := d.Begin(context.Background(), false)

@@ -3,6 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"strconv"
 	"strings"
@@ -116,6 +117,9 @@ func reduceEntity(m map[string]any) any {
 		return reduceACLs(m)
 	case "blob":
 		return reduceFile(m)
+	case "bulkStatus": // over REST, the status is also in a member of itself
+		m = maps.Clone(m)
+		delete(m, "value")
 	case "string", "boolean", "number", "date", "list", "map", "orderedMap", "integer", "long", "float", "object":
 		if value, ok := m["value"]; ok && len(m) == 2 {
 			return reduce(value)
@@ -282,8 +286,12 @@ func reduceList(m map[string]any) any {
 	return page{entries, m["resultsCount"], m["isNextPageAvailable"]}
 }
 
-// at returns a part of an answer by the names and numbers on the way to it.
+// at returns a part of an answer by the names and numbers on the way to it. Not every entry point puts a result into a member of
+// its own.
 func at(v any, way string) (any, bool) {
+	if inside, ok := strings.CutPrefix(way, "value."); ok && !hasValue(v) {
+		way = inside
+	}
 	for name := range strings.SplitSeq(way, ".") {
 		switch in := v.(type) {
 		case map[string]any:
@@ -308,4 +316,10 @@ func at(v any, way string) (any, bool) {
 		}
 	}
 	return v, true
+}
+
+func hasValue(v any) bool {
+	m, ok := v.(map[string]any)
+	_, has := m["value"]
+	return ok && has
 }
