@@ -3,7 +3,9 @@ package rest_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
@@ -110,7 +112,17 @@ func inColours(name string) chromedp.Action[chromedp.Void] {
 	}
 }
 
-// look fails the test for controls of the page without a name, and for texts that do not stand out in light or in dark.
+// axeSource is axe-core, which checks pages by the rules of WCAG and by those of good practice.
+var axeSource = sync.OnceValues(func() (string, error) {
+	source, err := os.ReadFile("web/npm/node_modules/axe-core/axe.min.js")
+	return string(source), err
+})
+
+// violations are what axe finds on a page, with the first elements of each.
+const violations = `axe.run(document, { resultTypes: ["violations"], iframes: false }).then((r) => r.violations.map((v) => v.id + " at " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(", ")))`
+
+// look fails the test for controls of the page without a name, for texts that do not stand out in light or in dark, and for what
+// axe finds.
 func (b *tab) look(what string) {
 	b.t.Helper()
 	names, err := chromedp.Run(b, nameless)
@@ -120,8 +132,18 @@ func (b *tab) look(what string) {
 	if len(names) > 0 {
 		b.t.Errorf("%s: without a name: %s", what, strings.Join(names, ", "))
 	}
+	source, err := axeSource()
+	if err != nil {
+		b.t.Fatalf("axe-core is missing: run make assets: %v", err)
+	}
 	for _, scheme := range []string{"dark", "light"} {
 		b.do(inColours(scheme))
+		if !eval[bool](b, `typeof axe === "object"`) {
+			eval[bool](b, source+`; true`)
+		}
+		if got := eval[[]string](b, violations); len(got) > 0 {
+			b.t.Errorf("%s, %s: axe: %s", what, scheme, strings.Join(got, "; "))
+		}
 		if got := eval[[]string](b, pale); len(got) > 0 {
 			b.t.Errorf("%s, %s: too pale: %s", what, scheme, strings.Join(got, "; "))
 		}

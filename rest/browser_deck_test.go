@@ -45,10 +45,10 @@ func TestBrowserLooks(t *testing.T) {
 	b.click("#tab-design")
 	b.click(`[name=theme_color][value=black-mint]`)
 	b.click(`[name=theme_font][value=merriweather]`)
-	eval[bool](b, `(() => { const f = document.getElementById("design-pane").elements; f.transition.value = "zoom"; return f.transition.dispatchEvent(new Event("input", {bubbles: true})); })()`)
+	eval[bool](b, `(() => { const f = document.getElementById("design-form").elements; f.transition.value = "zoom"; return f.transition.dispatchEvent(new Event("input", {bubbles: true})); })()`)
 	b.wait(`document.getElementById("state").textContent.startsWith("Not saved")`)
 	b.click("#tab-details")
-	eval[bool](b, `(() => { const f = document.getElementById("details-pane").elements; f.language.value = "de"; f.language.dispatchEvent(new Event("input", {bubbles: true})); f.loop.click(); return true; })()`)
+	eval[bool](b, `(() => { const f = document.getElementById("details-form").elements; f.language.value = "de"; f.language.dispatchEvent(new Event("input", {bubbles: true})); f.loop.click(); return true; })()`)
 
 	b.click("#tab-source")
 	b.setText("slide-notes", "Say <this>.")

@@ -58,8 +58,8 @@ func TestRestoredInput(t *testing.T) {
 		doc         = `{"x": {"entity-type": "document", "uid": "$a"}}`
 	)
 	s.Play([]opstest.Row{
-		{"bob", "Context.RestoreBlobInput", "", `{"name": "x"} ` + file, noFile},
-		{"", "Context.RestoreBlobsInput", "", `{"name": "x"} ` + file, noFiles},
+		{"bob", "Context.RestoreBlobInput", "", `{"name": "x"} ` + file, "Hello"},
+		{"", "Context.RestoreBlobsInput", "", `{"name": "x"} ` + file, "Hello"},
 		{"", "Context.RestoreDocumentInput", "", `{"name": "x"} ` + file, noDocument},
 		{"", "Context.RestoreDocumentsInput", "", `{"name": "x"} ` + file, noDocuments},
 		{"", "Context.RestoreDocumentInput", "", `{"name": "x"} ` + doc, "/ws/a"},

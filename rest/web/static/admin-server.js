@@ -2,7 +2,7 @@
 "use strict";
 const AdminPanes = (() => {
   const size = Form.size;
-  const table = (title, heads, rows) => make("div", { class: "panel scroll" }, make("table", {}, make("caption", {}, title), make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col" }, h)))), make("tbody", {}, ...rows)));
+  const table = (title, heads, rows) => make("div", { class: "panel scroll" }, make("table", {}, make("caption", {}, title), make("thead", {}, make("tr", {}, ...heads.map((h) => make("th", { scope: "col" }, h || make("span", { class: "only-read" }, "Change"))))), make("tbody", {}, ...rows)));
   const row = (first, ...cells) => make("tr", {}, make("th", { scope: "row" }, first), ...cells.map((c) => make("td", {}, c)));
   const when = (text) => (text ? new Date(text).toLocaleString() : "");
   const absent = (error) => { // an operation that this server does not have
@@ -79,6 +79,7 @@ const AdminPanes = (() => {
       const page = await run("Audit.QueryWithPageProvider", { query: `FROM LogEntry log${conditions.length ? ` WHERE ${conditions.join(" AND ")}` : ""} ORDER BY log.eventDate DESC`, queryParams: values, pageSize: 100, currentPageIndex: at });
       return { entries: page.entries, next: page.isNextPageAvailable ? String(at + 1) : undefined };
     }, fill: (e) => [make("span", { class: "what" }, make("strong", {}, e.eventId), make("span", { class: "soft small" }, [e.principalName, e.docPath, e.comment].filter(Boolean).join(" · "))), make("span", { class: "soft small" }, ago(e.eventDate))] });
+    rows.element.tabIndex = 0; // nothing in it takes the focus, and it scrolls
     form.addEventListener("submit", tried(() => rows.refresh()));
     pane.replaceChildren(form, make("div", { class: "panel" }, rows.element));
     await rows.refresh();

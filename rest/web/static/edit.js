@@ -387,7 +387,7 @@ const Editor = (() => {
   }
 
   // The forms of looks and details change values as they are touched.
-  const forms = [byId("design-pane"), byId("details-pane")];
+  const forms = [byId("design-form"), byId("details-form")];
   const field = (name) => forms.map((f) => f.elements[name]).find(Boolean);
   const fill = () => {
     for (const name of all) {
