@@ -340,11 +340,7 @@ func (c *Ctx) restoreForm(name string, v any) (found bool, now any, err error) {
 		text, _ := v.(string)
 		now = storage.Ref(text)
 	case formRefs:
-		refs := storage.Refs{}
-		for _, text := range listed(v) {
-			refs = append(refs, storage.Ref(text))
-		}
-		now = refs
+		now = keptRefs(listed(v))
 	case formTexts:
 		now = listed(v)
 	case formTime:
@@ -356,9 +352,8 @@ func (c *Ctx) restoreForm(name string, v any) (found bool, now any, err error) {
 	case formValue:
 		m, _ := v.(map[string]any)
 		word, _ := m["Word"].(string)
-		var inner any
-		inner, err = c.revived(m["V"])
-		now = Value{V: inner, Word: word}
+		inner, bad := c.revived(m["V"])
+		now, err = Value{V: inner, Word: word}, bad
 	case formNested:
 		var raw []byte
 		raw, err = json.Marshal(v)
@@ -372,6 +367,14 @@ func (c *Ctx) restoreForm(name string, v any) (found bool, now any, err error) {
 		return false, nil, nil
 	}
 	return true, now, err
+}
+
+func keptRefs(names []string) storage.Refs {
+	refs := make(storage.Refs, len(names))
+	for i, name := range names {
+		refs[i] = storage.Ref(name)
+	}
+	return refs
 }
 
 // decodeForm reads the members of a form.

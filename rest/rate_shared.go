@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"catena/storage"
 	"catena/storage/cluster"
 )
 
@@ -25,6 +26,15 @@ const (
 	toldParts  = 8    // a caller is told of while one of so many parts of the bucket is gone
 	maxTold    = 1000 // callers, those who have used most
 )
+
+// ratesOf are the rates of a server, which others of the store share.
+func ratesOf(repo *storage.Repo, quota int) *rates {
+	l := newRates(quota)
+	if repo.Shared() {
+		l.board = cluster.NewBoard(repo, "rates", usageKept)
+	}
+	return l
+}
 
 // usage is what a caller has used at this server, and what was taken away for others.
 type usage struct {

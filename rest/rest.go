@@ -29,7 +29,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"catena/engine"
-	"catena/storage/cluster"
 	"catena/storage/limit"
 	"catena/storage/signin"
 )
@@ -165,10 +164,7 @@ func New(c Config, table func(*Handler) Table) *Handler {
 	s.runs = newRuns(s.ctx, s.Engine.Repo(), s.Limits)
 	s.Metrics.MustRegister(s.runs)
 	s.streams = make(chan struct{}, maxStreams)
-	s.rates = newRates(s.Limits.Rate)
-	if repo := s.Engine.Repo(); repo.Shared() {
-		s.rates.board = cluster.NewBoard(repo, "rates", usageKept)
-	}
+	s.rates = ratesOf(s.Engine.Repo(), s.Limits.Rate)
 	s.requests.New = func() any { return &Request{Server: s} }
 	for _, h := range c.Hosts {
 		s.hosts[strings.ToLower(h)] = true

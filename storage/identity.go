@@ -280,12 +280,12 @@ func (i Internal) AheadPath(path string) error {
 	}
 	var keys [][]byte
 	at := known.get(t.repo.root)
-	for end, start := 0, 1; at != nil && start <= len(path); start = end + 1 {
+	for start := 1; at != nil && start <= len(path); {
 		keys = append(keys, layout.NodeKey(at.id), layout.RecordKey(at.id))
 		name, _, _ := strings.Cut(path[start:], "/")
 		keys = append(keys, layout.ChildNameKey(at.id, name))
-		end = start + len(name)
-		at = known.at(path[:end])
+		end := start + len(name)
+		at, start = known.at(path[:end]), end+1
 	}
 	return t.kv.Prefetch(keys)
 }

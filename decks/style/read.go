@@ -192,16 +192,16 @@ func loaded(value string) (out []string) {
 	depth, within, last := 0, 0, 0 // brackets open, from how many on all is within such a function, and where the text begins
 	for _, at := range quoted.FindAllStringIndex(value, -1) {
 		for i := last; i < at[0]; i++ {
-			switch c := value[i]; {
-			case c == '(':
+			switch value[i] {
+			case '(':
 				if depth++; within == 0 && loads.MatchString(value[last:i]) {
 					within = depth
 				}
-			case c == ')':
+			case ')':
 				if depth == within {
 					within = 0
 				}
-				depth--
+				depth = max(0, depth-1) // one that closes nothing hides no function behind it
 			}
 		}
 		if last = at[1]; within > 0 {

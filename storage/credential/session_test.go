@@ -50,7 +50,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("sessions: %+v, of another user: %+v", own, list("bob"))
 	}
 	end := func(user, id string) error {
-		return w.Repo.Update(ctx, &storage.Principal{Name: user}, func(tx *storage.Tx) error { return credential.EndOwnSession(tx, id) })
+		return w.Update(ctx, &storage.Principal{Name: user}, func(tx *storage.Tx) error { return credential.EndOwnSession(tx, id) })
 	}
 	for _, c := range [][2]string{{"bob", own[0].ID}, {"ann", "nope"}} {
 		if err := end(c[0], c[1]); !fault.Is(err, fault.NotFound) {
