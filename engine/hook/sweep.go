@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"catena/storage"
@@ -45,32 +46,41 @@ func (h *Hooks) sweepSome(ctx context.Context, from string) (next string, err er
 				next = id + "\x00"
 			}
 		}
-		return tx.Err()
+		if err := tx.Err(); err != nil {
+			return err
+		}
+		old, err = withoutJobs(tx, old)
+		return err
 	})
 	if err != nil || len(old) == 0 {
 		return next, err
 	}
-	// Without a row to look at, which is usual, nobody reads the queue.
+	// A job that is gone does not come back, so the queue need not be read again, which would conflict with all its changes.
 	return next, repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-		jobs, err := outbox.Jobs(tx, "", RunJob, 0)
-		if err != nil {
-			return err
-		}
-		if len(jobs) >= repo.Limits().ScanRows {
-			return nil // there are more than could be read
-		}
-		there := make(map[string]bool, len(jobs))
-		for _, j := range jobs {
-			there[j.ID] = true
-		}
 		for _, id := range old {
-			if there[id] {
-				continue
-			}
 			if err := tx.Table(waiting).Delete(id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// withoutJobs are those of some messages that no job is there for.
+func withoutJobs(tx *storage.Tx, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil // which is usual: nobody reads the queue
+	}
+	jobs, err := outbox.Jobs(tx, "", RunJob, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) >= tx.Repo().Limits().ScanRows {
+		return nil, nil // there are more than could be read
+	}
+	there := make(map[string]bool, len(jobs))
+	for _, j := range jobs {
+		there[j.ID] = true
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return there[id] }), nil
 }
