@@ -75,18 +75,14 @@ func (c *Ctx) count() error {
 // mostIgnored bounds how many parameters a result names that do nothing.
 const mostIgnored = 10
 
-// ignore notes a parameter that the operation called does not have, or does not use.
-func (c *Ctx) ignore(name string) {
+// Ignore notes a parameter, or a member of one, that does nothing: the operation does not have it, or does not use it.
+func (c *Ctx) Ignore(name string) {
 	// Only the outermost operation counts: what a chain passes on to its steps is not the caller's mistake.
 	// The first operation counted is the outermost one.
 	if r := c.run; r != nil && r.ops == 1 && !r.def.Open && len(r.res.Ignored) < mostIgnored {
 		r.res.Ignored = append(r.res.Ignored, name)
 	}
 }
-
-// Ignore notes a member of a parameter that does nothing, such as a field that an entity does not have, for the caller of
-// the outermost operation.
-func (c *Ctx) Ignore(name string) { c.ignore(name) }
 
 // invoke runs an operation whose parameters are not decoded yet.
 func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage) (any, error) {

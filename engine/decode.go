@@ -95,7 +95,7 @@ func (d *decoder) field(name []byte) (i int, own bool) {
 	d.next = i + 1
 	if i < 0 {
 		d.strange = cmp.Or(d.strange, string(name))
-		d.c.ignore(string(name))
+		d.c.Ignore(string(name))
 	}
 	return i, own
 }
