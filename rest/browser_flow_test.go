@@ -347,7 +347,7 @@ func (b *tab) now(name string) {
 }
 
 // TestBrowserCleanUp has somebody who uses nothing but the pages move old drafts to the trash every night, see in a dry run what it
-// would be, break it, see why, and mend it.
+// would be, break it, see why, and fix it.
 func TestBrowserCleanUp(t *testing.T) {
 	s := startProgram(t, mailtest.Start(t))
 	b := signAs(t, s, "Administrator", resttest.Password)

@@ -70,7 +70,7 @@ func (b *balancer) choose() *process {
 	return nil
 }
 
-// do sends a request and returns the status, 0 if there is no answer, and what an error says.
+// do sends a request and returns the status, 0 if there is no answer, and the text of the error.
 func (b *balancer) do(method, path, body string) (status int, why string) {
 	for range 10 {
 		p := b.choose()

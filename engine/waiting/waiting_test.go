@@ -451,7 +451,7 @@ func TestErased(t *testing.T) {
 	}
 }
 
-// TestMost: a user has so many chains that wait and no more, whatever others have; one that goes on and waits again is no other.
+// TestMost: a user has so many chains that wait and no more, whatever others have; one that goes on and waits again counts once.
 func TestMost(t *testing.T) {
 	w := newWorld(t)
 	w.limits.UserWaiting = 2

@@ -75,7 +75,7 @@ func objects[T any](text string) ([]T, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	// Numbers keep their digits: a large one must not become a float on its way into a field.
 	d.UseNumber()
-	// Text behind the array is an error, as it hints at a mistake of the sender's; null is no array.
+	// Text behind the array is an error, as it hints at a mistake of the sender's; null is not an array.
 	if err := d.Decode(&list); err != nil || list == nil || d.More() {
 		return nil, fault.Invalid.Errorf("entries: must be a JSON array").In("entries")
 	}

@@ -87,7 +87,7 @@ type comparison struct {
 	found       []any
 }
 
-// system compares what is beside the properties; the place of a version is no difference, as it has the name of its document.
+// system compares what is beside the properties; the path is left out, since that of a version ends with the name of its document.
 func (w *comparison) system() {
 	for _, part := range []struct {
 		name string

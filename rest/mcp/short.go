@@ -131,7 +131,7 @@ func parts(raw json.RawMessage, into []json.RawMessage, names ...string) (ok boo
 	return ok && err == nil && s.End() == nil
 }
 
-// named reads the name of the tool; ok is false if it is no text.
+// named reads the name of the tool; ok is false if it is not a string.
 func (c *call) named(raw json.RawMessage) (ok bool) {
 	s := jsontext.Scanner{Data: raw}
 	if s.Peek() != '"' {

@@ -43,7 +43,7 @@ func withFile(t *testing.T, content string) (r *storage.Repo, digest string) {
 	return r, digest
 }
 
-// large is a content that is no row.
+// large is content that is not kept in a row.
 var large = strings.Repeat("content ", 100_000)
 
 // restored fills an empty store from a backup.
