@@ -408,10 +408,10 @@ func (l *library) inside(op, text func() string, not string) string {
 
 func (l *library) condition(depth int) string {
 	if depth > 0 {
-		switch l.IntN(5) {
+		switch l.IntN(6) {
 		case 0, 1, 2:
 			return l.condition(depth-1) + " AND " + l.condition(depth-1)
-		case 3:
+		case 3, 5:
 			return "(" + l.condition(depth-1) + " OR " + l.condition(depth-1) + ")"
 		case 4:
 			return "NOT (" + l.condition(depth-1) + ")"

@@ -15,25 +15,26 @@ import (
 
 // accessPath is a way to candidates: ranges of an index, the children of a folder, all documents by id, or ids.
 type accessPath struct {
-	name    string // of the index; in cursors
-	about   string // what it answers, for Explain
-	ranges  []kv.Range
-	prefix  []byte       // of the keys, before the value
-	field   *query.Field // whose value follows the prefix
-	many    bool         // a document may have several rows
-	whole   bool         // the ranges are all values of the field
-	point   bool         // they are one value
-	exact   []query.Expr // the conditions the ranges answer
-	test    []query.Expr // of a field with many values: what the item of a row has to meet
-	ids     []layout.ID  // instead of ranges
-	parent  *layout.ID   // instead of ranges: children in order
-	partial bool         // the index leaves documents without a value of the field out
-	index   *compound    // an index over several fields
-	fixed   int          // so many columns of it have one value in each range
-	bases   [][]byte     // what keys begin with up to there, in order
-	filters []query.Expr // the conditions that the ranges narrow
-	primary bool         // instead of ranges: every document in the order of ids
-	rows    int          // estimate; -1: not known
+	name     string // of the index; in cursors
+	about    string // what it answers, for Explain
+	ranges   []kv.Range
+	prefix   []byte       // of the keys, before the value
+	field    *query.Field // whose value follows the prefix
+	many     bool         // a document may have several rows
+	whole    bool         // the ranges are all values of the field
+	point    bool         // they are one value
+	exact    []query.Expr // the conditions the ranges answer
+	test     []query.Expr // of a field with many values: what the item of a row has to meet
+	ids      []layout.ID  // instead of ranges
+	parent   *layout.ID   // instead of ranges: children in order
+	partial  bool         // the index leaves documents without a value of the field out
+	index    *compound    // an index over several fields
+	fixed    int          // so many columns of it have one value in each range
+	bases    [][]byte     // what keys begin with up to there, in order
+	filters  []query.Expr // the conditions that the ranges narrow
+	primary  bool         // instead of ranges: every document in the order of ids
+	branches []*branch    // instead of ranges: the ways to the alternatives of an OR
+	rows     int          // estimate; -1: not known
 }
 
 // sameField reports whether two fields have the same values.
@@ -121,29 +122,20 @@ func (p *plan) paths(t planner) []*accessPath {
 		if !ok {
 			continue
 		}
-		index := indexOf(x.Field)
-		if index == "" || !t.usable(index) {
+		found, exact := t.indexPath(p, x)
+		if found == nil {
 			continue
 		}
-		ranges, exact, ok := bounds(t.dictionary().IndexPrefix(index), x)
-		if x.Op == query.IsNull && !x.Not && !x.Field.Many && p.complete(t, index, x.Field) {
-			ranges, exact, ok = []kv.Range{kv.Prefix(kv.AppendNil(t.dictionary().IndexPrefix(index)))}, true, true
-		}
-		if !ok {
-			continue
-		}
-		a := byIndex[index]
+		a := byIndex[found.name]
 		switch {
 		case a == nil:
-			a = t.wholePath(index, x.Field)
-			a.ranges, a.whole, a.about = ranges, false, query.Format(x)
-			a.point = (x.Op == query.Eq || x.Op == query.In) && len(ranges) == 1
-			byIndex[index], all = a, append(all, a)
+			a = found
+			byIndex[a.name], all = a, append(all, a)
 		case a.many: // another item may meet the other condition
 			continue
 		default:
-			a.ranges = intersect(a.ranges, ranges)
-			a.about += " AND " + query.Format(x)
+			a.ranges = intersect(a.ranges, found.ranges)
+			a.about += " AND " + found.about
 		}
 		if p.q.Correlated() {
 			continue
@@ -156,6 +148,25 @@ func (p *plan) paths(t planner) []*accessPath {
 		}
 	}
 	return all
+}
+
+// indexPath returns the rows of an index that can satisfy a condition, nil if there is none; exact says that all of them do.
+func (t planner) indexPath(p *plan, x *query.Predicate) (a *accessPath, exact bool) {
+	index := indexOf(x.Field)
+	if index == "" || !t.usable(index) {
+		return nil, false
+	}
+	ranges, exact, ok := bounds(t.dictionary().IndexPrefix(index), x)
+	if x.Op == query.IsNull && !x.Not && !x.Field.Many && p.complete(t, index, x.Field) {
+		ranges, exact, ok = []kv.Range{kv.Prefix(kv.AppendNil(t.dictionary().IndexPrefix(index)))}, true, true
+	}
+	if !ok {
+		return nil, false
+	}
+	a = t.wholePath(index, x.Field)
+	a.ranges, a.whole, a.about = ranges, false, query.Format(x)
+	a.point = (x.Op == query.Eq || x.Op == query.In) && len(ranges) == 1
+	return a, exact
 }
 
 // bounds returns the rows of an index that can satisfy a condition; exact says that all of

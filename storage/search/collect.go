@@ -48,7 +48,7 @@ func (r *scan) covered(f *query.Field) bool {
 // coveredSystem reports whether the rows of every index hold a field.
 func coveredSystem(s query.System) bool {
 	switch s {
-	case query.SysUUID, query.SysParentID, query.SysType, query.SysState, query.SysMixin,
+	case query.SysUUID, query.SysParentID, query.SysAncestorID, query.SysType, query.SysState, query.SysMixin,
 		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
 		return true
 	}
@@ -109,7 +109,7 @@ func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layo
 	var known map[layout.ID]bool
 	for i, a := range paths {
 		r := t.scan(p, a)
-		r.among, r.once, r.most = known, false, math.MaxInt
+		r.among, r.repeats, r.most = known, true, math.MaxInt
 		if len(paths) > 1 {
 			r.rest = slices.DeleteFunc(slices.Clone(r.rest), func(e query.Expr) bool { return !r.coversExpr(e) })
 		}

@@ -107,9 +107,14 @@ func (t planner) analyse(q *query.Select) (*plan, error) {
 				return nil, err
 			}
 		}
-		if !taken {
-			p.exprs = append(p.exprs, e)
+		if taken {
+			continue
 		}
+		e, err := t.rewritten(e, false)
+		if err != nil {
+			return nil, err
+		}
+		p.exprs = append(p.exprs, e)
 	}
 	if p.parent != nil {
 		if err := t.flatten(p); err != nil {
@@ -176,7 +181,7 @@ func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 		return equals, nil
 	// A second condition on the parent is left among the others.
 	case query.SysParentID:
-		if x.Op != query.Eq || p.parent != nil {
+		if !equals || len(x.Values) != 1 || p.parent != nil {
 			return false, nil
 		}
 		id, ok := exactID(x.Values[0].V)

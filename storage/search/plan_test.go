@@ -87,6 +87,7 @@ func TestAccessPaths(t *testing.T) {
 			{"ecm:uuid = '" + folder.ID() + "'", "ecm:uuid", 0, 0, false},
 			{"ecm:path = '/cards/c01'", "ecm:uuid", 0, 0, false},
 			{"ecm:parentId = '" + folder.ID() + "' AND card:note = 'n1'", "children", 0, 0, false},
+			{"ecm:parentId IN ('" + folder.ID() + "')", "children", 0, 0, false},
 		} {
 			p := planned(t, tx, "SELECT * FROM Card WHERE "+c.where).p
 			if p.path.name != c.path || len(p.path.ranges) != c.ranges || p.lead != c.lead || p.total != c.total {
@@ -108,6 +109,8 @@ func TestCostsChangeNothing(t *testing.T) {
 		"card:count BETWEEN 9 AND 1", "card:count BETWEEN 10 AND 30", "card:note = 'n1' AND card:count > 10", "card:code = 'b' AND card:share > 1", "card:tags/* = 'x1'",
 		"card:tags/* IN ('x1', 'y') AND card:done = 1", "card:shelf IS NULL AND card:count < 40", "card:shelf IS NOT NULL", "ecm:path STARTSWITH '/cards' AND card:note <> 'n2'",
 		"card:code IN ('A', 'b') AND card:done = 0", "card:done = 1 AND card:due > DATE '2026-03-03'", "NOT (card:count > 30 OR card:code = 'c')", "dc:title LIKE 't1%'",
+		"card:count < 9 OR card:count = 30 OR card:tags/* = 'x1'", "(card:count < 9 OR card:done = 1) AND (card:note = 'n1' OR card:due > DATE '2026-03-06')",
+		"(card:count = 7 AND card:note = 'n2') OR (card:note = 'n1' AND dc:title LIKE 't1%') OR ecm:path = '/cards/c05'", "NOT (ecm:path STARTSWITH '/cards') OR card:tags/* IN ('x1', 'y') AND card:count < 20",
 	}
 	w := deck(t, nil)
 	want := map[string][]string{}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +75,16 @@ func (t planner) estimate(a *accessPath) error {
 	if a.rows >= 0 {
 		return nil
 	}
+	if a.branches != nil {
+		a.rows = 0
+		for _, b := range a.branches {
+			if err := t.estimate(b.accessPath); err != nil {
+				return err
+			}
+			a.rows += b.rows
+		}
+		return nil
+	}
 	ranges := a.spans()
 	name := rangesKey(ranges)
 	// A count that was interrupted is of use only if it already shows that there are too many rows.
@@ -117,7 +128,7 @@ func (t planner) choosePath(p *plan, want string) error {
 	all := append(t.compoundPaths(p), p.paths(t)...)
 	p.answers = t.answering(p, all, types)
 	if p.parent != nil {
-		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
+		all = append(all, childrenPath(*p.parent))
 	}
 	order := t.orderPath(p, all, types)
 	// This is the frequent case of a list in a folder, and needs no counting at all.
@@ -132,6 +143,19 @@ func (t planner) choosePath(p *plan, want string) error {
 	best, err := t.cheapest(p, all, order)
 	if err != nil {
 		return err
+	}
+	if best == nil || best.rows < 0 || best.rows >= t.costs.few || strings.HasPrefix(want, alternativesName) {
+		more, err := t.alternatives(p, want)
+		if err != nil {
+			return err
+		}
+		if len(more) > 0 {
+			all = append(all, more...)
+			p.answers = t.answering(p, all, types)
+			if best, err = t.cheapest(p, all, order); err != nil {
+				return err
+			}
+		}
 	}
 	if best, err = t.subtree(p, best); err != nil {
 		return err
@@ -197,7 +221,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		return err
 	default:
 		p.usePath(order)
-		if best != nil && (best.field != nil || best.index != nil) && best != types {
+		if best != nil && (best.field != nil || best.index != nil || best.branches != nil) && best != types {
 			// The page comes from the order; the total is counted on the path with fewer rows.
 			p.counter = best
 		}
@@ -257,7 +281,15 @@ func (a *accessPath) spans() []kv.Range {
 	if a.parent != nil {
 		return []kv.Range{kv.Prefix(layout.ChildrenPrefix(*a.parent))}
 	}
-	return a.ranges
+	ranges := a.ranges
+	for _, b := range a.branches {
+		ranges = append(ranges, b.spans()...)
+	}
+	return ranges
+}
+
+func childrenPath(of layout.ID) *accessPath {
+	return &accessPath{name: "children", about: "children of " + of.String(), parent: &of, rows: -1}
 }
 
 // rangesKey names ranges for estimates.

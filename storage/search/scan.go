@@ -37,6 +37,8 @@ type scan struct {
 	resume   []byte             // the sort key of the cursor, if several ranges are merged
 	valued   []layout.ID        // documents with a value, in order, if they are known: they are not read
 	once     bool               // a document's rows are told apart by firstRow
+	repeats  bool               // a document may be offered for each of its rows
+	earlier  []*branch          // the branches before the one that is walked
 	src      coverSource
 	single   candidate
 	shown    int      // results that are wanted as documents, those before the page included; 0: it is not known
@@ -116,6 +118,8 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 		return r.children(reverse, after, visit)
 	case r.path.primary:
 		return r.everyID(reverse, after, visit)
+	case r.path.branches != nil:
+		return r.eachBranch(after, visit)
 	case r.path.ranges == nil:
 		return r.byID(reverse, after, visit)
 	}
@@ -275,8 +279,14 @@ func (r *scan) accept(h *candidate) (bool, error) {
 		}
 	}
 	ok, err := r.meets(h)
-	if err != nil || !ok || !r.once {
+	if err != nil || !ok || r.repeats {
 		return ok, err
+	}
+	if before, err := r.offeredBefore(h); err != nil || before {
+		return false, err
+	}
+	if !r.once {
+		return true, nil
 	}
 	return r.firstRow(h)
 }
@@ -287,7 +297,7 @@ func (r *scan) firstRow(h *candidate) (bool, error) {
 	first := true
 	err := r.items(h, func(item any, key []byte) {
 		// The document was, or will be, offered at an earlier row.
-		if bytes.Compare(key, h.key) < 0 && r.inRanges(key) && r.passes(item) {
+		if bytes.Compare(key, h.key) < 0 && inRanges(r.path.ranges, key) && r.passes(item) {
 			first = false
 		}
 	})
@@ -313,8 +323,8 @@ func (r *scan) items(h *candidate, visit func(item any, key []byte)) error {
 	return nil
 }
 
-func (r *scan) inRanges(key []byte) bool {
-	return slices.ContainsFunc(r.path.ranges, func(x kv.Range) bool {
+func inRanges(ranges []kv.Range, key []byte) bool {
+	return slices.ContainsFunc(ranges, func(x kv.Range) bool {
 		return bytes.Compare(key, x.Start) >= 0 && (x.End == nil || bytes.Compare(key, x.End) < 0)
 	})
 }

@@ -58,6 +58,14 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 			return nil, nil
 		}
 		return h.Parent.String(), nil
+	case query.SysAncestorID:
+		if h.Flags&layout.Version != 0 || h.id == s.scan.t.in().Root() {
+			return []any{}, nil
+		}
+		if err := s.scan.above(h.Parent); err != nil {
+			return nil, err
+		}
+		return ancestorsOf(s.scan.up), nil
 	case query.SysType:
 		return string(h.Type), nil
 	case query.SysState:
@@ -255,11 +263,16 @@ func textOrNil(s string) any {
 }
 
 func (s docSource) ancestors() any {
-	list := []any{}
 	if s.d.IsVersion() {
-		return list
+		return []any{}
 	}
-	for f := s.t.Internal(row.Ordered{}).Up(s.d); f != nil; f = f.Up() {
+	return ancestorsOf(s.t.Internal(row.Ordered{}).Up(s.d))
+}
+
+// ancestorsOf are the ids of a folder and of those above it.
+func ancestorsOf(up *storage.Folder) any {
+	list := []any{}
+	for f := up; f != nil; f = f.Up() {
 		list = append(list, f.ID().String())
 	}
 	return list

@@ -1,0 +1,390 @@
+package search
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"catena/storage/internal/layout"
+	"catena/storage/kv"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// Where a condition is an OR whose every alternative has an index, or gives ids, its results are found along all of these: the
+// branches of one access path. Branches are walked in the order of their keys, so that the key of a row is a position among
+// all of them. A document that several branches find is offered by the first.
+
+// branch is one part of such an access path.
+type branch struct {
+	*accessPath
+	parts []query.Expr    // the alternatives that it finds
+	names map[string]bool // the types whose documents it finds, if it is by type
+}
+
+// alternativesName begins the names of these access paths; what follows says which conjunct it is of, and the index of each
+// alternative, because a cursor has to find the same ones again.
+const alternativesName = "OR "
+
+// alternatives returns an access path for each OR among the conditions that indexes can answer. With want, the name of the
+// access path of earlier pages, it is made as it was then.
+func (t planner) alternatives(p *plan, want string) (all []*accessPath, err error) {
+	if p.q.Correlated() {
+		return nil, nil
+	}
+	for i, e := range p.exprs {
+		l, ok := e.(*query.Logic)
+		if !ok || !l.Or {
+			continue
+		}
+		name := fmt.Sprint(alternativesName, i)
+		var chosen []string
+		if rest, ok := strings.CutPrefix(want, name+": "); ok {
+			chosen = strings.Split(rest, ", ")
+		} else if want != "" {
+			continue
+		}
+		a, err := t.anyOf(p, l, name, chosen)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			all = append(all, a)
+		}
+	}
+	return all, nil
+}
+
+// anyOf returns the access path of an OR, nil if one of its alternatives has no index.
+func (t planner) anyOf(p *plan, l *query.Logic, name string, chosen []string) (*accessPath, error) {
+	a := &accessPath{about: query.Format(l), rows: -1}
+	parts := disjuncts(nil, l)
+	if chosen != nil && len(chosen) != len(parts) {
+		return nil, errCursor()
+	}
+	names := make([]string, len(parts))
+	exact := true
+	for i, part := range parts {
+		only := ""
+		if chosen != nil {
+			only = chosen[i]
+		}
+		b, err := t.branch(p, part, only)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		names[i] = b.name
+		exact = exact && len(b.exact) == 1 && b.exact[0] == part && !b.many
+		a.join(b)
+	}
+	a.name = name + ": " + strings.Join(names, ", ")
+	if exact {
+		a.exact = []query.Expr{l}
+	}
+	for _, b := range a.branches {
+		b.name = a.name // a cursor names the whole
+	}
+	slices.SortFunc(a.branches, func(x, y *branch) int { return bytes.Compare(x.first(), y.first()) })
+	return a, nil
+}
+
+func disjuncts(dst []query.Expr, e query.Expr) []query.Expr {
+	l, ok := e.(*query.Logic)
+	if !ok || !l.Or {
+		return append(dst, e)
+	}
+	for _, part := range l.Parts {
+		dst = disjuncts(dst, part)
+	}
+	return dst
+}
+
+// branch returns the way to the documents of an alternative, nil if there is none. Of several conditions that have to hold it
+// takes the one with the fewest rows, or the one whose index is named.
+func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err error) {
+	all := []query.Expr{e}
+	if l, ok := e.(*query.Logic); ok {
+		all = l.Parts
+	}
+	for _, part := range all {
+		x, ok := part.(*query.Predicate)
+		if !ok {
+			continue
+		}
+		b, err := t.branchOf(p, x, only != "")
+		if err != nil {
+			return nil, err
+		}
+		if b == nil || only != "" && b.name != only {
+			continue
+		}
+		if b.parts = []query.Expr{e}; len(all) == 1 || only != "" {
+			return b, nil
+		}
+		if err := t.estimate(b.accessPath); err != nil {
+			return nil, err
+		}
+		if best == nil || b.rows < best.rows {
+			best = b
+		}
+	}
+	return best, nil
+}
+
+// branchOf returns the way to the documents that meet a condition. A page that goes on may walk down further than the first.
+func (t planner) branchOf(p *plan, x *query.Predicate, again bool) (*branch, error) {
+	probe := plan{q: p.q}
+	if _, err := t.take(&probe, x); err != nil {
+		return nil, err
+	}
+	switch {
+	case probe.empty != "":
+		return idBranch(nil), nil
+	case probe.direct != nil:
+		return idBranch(probe.ids), nil
+	case probe.parent != nil:
+		return &branch{accessPath: childrenPath(*probe.parent)}, nil
+	case len(probe.under) > 0:
+		return t.branchBelow(probe.under[0], again)
+	case probe.names != nil:
+		if probe.everyType(t.Repo().Types()) {
+			return nil, nil
+		}
+		return &branch{accessPath: probe.typePath(t), names: probe.names}, nil
+	}
+	if a, exact := t.indexPath(p, x); a != nil {
+		if exact {
+			a.exact = []query.Expr{x}
+		}
+		return &branch{accessPath: a}, nil
+	}
+	return nil, nil
+}
+
+// branchBelow returns the way to the documents below a folder, nil if they are many.
+func (t planner) branchBelow(top layout.ID, again bool) (*branch, error) {
+	most := t.costs.subtree
+	switch {
+	case top == layout.None:
+		return idBranch(nil), nil
+	case top == t.in().Root():
+		return nil, nil
+	case again:
+		most = maxWalked
+	}
+	if n, ok := t.estimates.get(string(top[:])); ok && n.rows > most {
+		return nil, nil
+	}
+	a, whole, err := t.walkDown(top, most)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		t.estimates.put(string(top[:]), most+1, true)
+		return nil, nil
+	}
+	return idBranch(a.ids), nil
+}
+
+func idBranch(ids []layout.ID) *branch {
+	return &branch{accessPath: idPath(append([]layout.ID{}, ids...), "ecm:uuid")}
+}
+
+// join adds a branch, to one of the same index if there is one.
+func (a *accessPath) join(b *branch) {
+	for _, have := range a.branches {
+		if have.name != b.name || have.parent != nil || (have.names == nil) != (b.names == nil) {
+			continue
+		}
+		have.parts, have.exact = append(have.parts, b.parts...), append(have.exact, b.exact...)
+		have.point, have.rows = false, -1
+		if have.ids != nil {
+			have.ids = layout.SortIDs(append(slices.Clone(have.ids), b.ids...))
+			have.rows = len(have.ids)
+			return
+		}
+		have.ranges = union(have.ranges, b.ranges)
+		if b.names != nil {
+			have.field, have.prefix = nil, nil // no longer the rows of one type
+			for name := range b.names {
+				have.names[name] = true
+			}
+		}
+		return
+	}
+	a.branches = append(a.branches, b)
+}
+
+// union returns what is in a range of either list, in order.
+func union(a, b []kv.Range) (out []kv.Range) {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y kv.Range) int { return bytes.Compare(x.Start, y.Start) })
+	for _, r := range all {
+		last := len(out) - 1
+		switch {
+		case last < 0 || out[last].End != nil && bytes.Compare(r.Start, out[last].End) > 0:
+			out = append(out, r)
+		case out[last].End != nil && (r.End == nil || bytes.Compare(r.End, out[last].End) > 0):
+			out[last].End = r.End
+		}
+	}
+	return out
+}
+
+// first is where the keys of a branch begin; ids come after all keys.
+func (b *branch) first() []byte {
+	if b.ids != nil {
+		return idMark
+	}
+	if all := b.spans(); len(all) > 0 {
+		return all[0].Start
+	}
+	return nil
+}
+
+// idMark stands before an id that is a position among keys; no key begins with it.
+var idMark = []byte{0xff}
+
+// eachBranch offers what the branches find.
+func (r *scan) eachBranch(after []byte, visit func(h *candidate) (bool, error)) error {
+	whole, rest := r.path, r.rest
+	defer func() { r.path, r.rest, r.once, r.earlier = whole, rest, false, nil }()
+	stopped := false
+	for i, b := range whole.branches {
+		r.path, r.once, r.earlier = b.accessPath, b.many && !b.point, whole.branches[:i]
+		r.rest = restOf(rest, b)
+		from, show := after, visit
+		if b.ids != nil {
+			if from = nil; bytes.HasPrefix(after, idMark) {
+				from = after[len(idMark):]
+			}
+			show = func(h *candidate) (bool, error) {
+				h.key = slices.Concat(idMark, h.id[:])
+				return visit(h)
+			}
+		}
+		err := r.each(false, from, func(h *candidate) (bool, error) {
+			more, err := show(h)
+			stopped = !more
+			return more, err
+		})
+		if err != nil || stopped {
+			return err
+		}
+	}
+	return nil
+}
+
+// restOf returns the conditions that a branch leaves: without the OR if each of its rows answers it, and with the alternatives
+// of the branch in front otherwise, which its rows decide without a document.
+func restOf(rest []query.Expr, b *branch) []query.Expr {
+	rest = slices.Clone(rest)
+	for i, e := range rest {
+		l, ok := e.(*query.Logic)
+		if !ok || !l.Or {
+			continue
+		}
+		all := disjuncts(nil, l)
+		if !slices.ContainsFunc(b.parts, func(part query.Expr) bool { return slices.Contains(all, part) }) {
+			continue
+		}
+		if !b.many && len(b.exact) == len(b.parts) && !slices.ContainsFunc(b.parts, func(part query.Expr) bool { return !slices.Contains(b.exact, part) }) {
+			return slices.Delete(rest, i, i+1)
+		}
+		others := slices.DeleteFunc(all, func(part query.Expr) bool { return slices.Contains(b.parts, part) })
+		rest[i] = &query.Logic{Or: true, Parts: slices.Concat(b.parts, others)}
+		return rest
+	}
+	return rest
+}
+
+// offeredBefore reports whether an earlier branch has a row of the document.
+func (r *scan) offeredBefore(h *candidate) (bool, error) {
+	for _, b := range r.earlier {
+		if ok, err := r.finds(b, h); err != nil || ok {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// finds reports whether a branch finds the document of a row.
+func (r *scan) finds(b *branch, h *candidate) (bool, error) {
+	switch {
+	case b.ids != nil:
+		_, ok := slices.BinarySearchFunc(b.ids, h.id, func(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) })
+		return ok, nil
+	case b.parent != nil:
+		return h.Parent == *b.parent && h.Flags&layout.Version == 0, nil
+	case b.names != nil:
+		return b.names[string(h.Type)], nil
+	}
+	src, err := r.doc(h)
+	if err != nil || src == nil {
+		return false, err
+	}
+	v, err := query.FieldValue(b.field, src)
+	if err != nil {
+		return false, err
+	}
+	values, many := v.([]any)
+	if !many {
+		values = []any{v}
+	}
+	for _, v := range values {
+		key, ok := layout.AppendValue(bytes.Clone(b.prefix), v)
+		if key = append(key, h.id[:]...); !ok || !inRanges(b.ranges, key) {
+			continue
+		}
+		// Not every document has rows in every index: proxies have no properties of their own.
+		if row, err := r.t.kv().Get(key); err != nil || row != nil {
+			return row != nil, err
+		}
+	}
+	return false, nil
+}
+
+// maxParents is how many folders are listed one by one; a list of more is compared with each document.
+const maxParents = 100
+
+// rewritten puts conditions that rows or indexes answer in the place of others with the same meaning: an OR of folders for a list
+// of them, and, inside other conditions, the id of a folder for the beginning of a path.
+func (t planner) rewritten(e query.Expr, inside bool) (query.Expr, error) {
+	switch e := e.(type) {
+	case *query.Logic:
+		out := &query.Logic{Or: e.Or, Parts: slices.Clone(e.Parts)}
+		for i, part := range e.Parts {
+			var err error
+			if out.Parts[i], err = t.rewritten(part, true); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case *query.Not:
+		x, err := t.rewritten(e.X, true)
+		return &query.Not{X: x}, err
+	case *query.Predicate:
+		switch {
+		case e.Field.System == query.SysParentID && e.Op == query.In && !e.Not && len(e.Values) > 1 && len(e.Values) <= maxParents:
+			out := &query.Logic{Or: true}
+			for _, v := range e.Values {
+				out.Parts = append(out.Parts, &query.Predicate{Pos: e.Pos, Field: e.Field, Op: query.Eq, Values: []query.Value{v}})
+			}
+			return out, nil
+		case e.Field.System == query.SysPath && e.Op == query.StartsWith && inside:
+			return t.belowID(e)
+		}
+	}
+	return e, nil
+}
+
+// belowID replaces the beginning of a path by the id of the folder that it leads to.
+func (t planner) belowID(e *query.Predicate) (query.Expr, error) {
+	var probe plan
+	if _, err := t.takePath(&probe, e); err != nil || len(probe.under) == 0 {
+		return e, err
+	}
+	folder := &query.Field{Pos: e.Field.Pos, Name: "ecm:ancestorId", System: query.SysAncestorID, Kind: schema.String, Many: true}
+	return &query.Predicate{Pos: e.Pos, Field: folder, Op: query.Eq, Values: []query.Value{{Pos: e.Pos, V: probe.under[0].String()}}}, nil
+}
