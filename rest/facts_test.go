@@ -103,7 +103,7 @@ func workThrough(t *testing.T, s *resttest.Server) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- outbox.Run(ctx, s.Repo, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}})
+		done <- outbox.Run(ctx, s.Repo, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}, bulk.CSVJobKind: {Do: bulk.CSVJob(s.Engine)}})
 	}()
 	t.Cleanup(func() { stop(); <-done })
 }

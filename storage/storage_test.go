@@ -250,3 +250,47 @@ func TestCreateGetSave(t *testing.T) {
 		return nil
 	})
 }
+
+// TestCreator creates documents that name their creator, as different users.
+func TestCreator(t *testing.T) {
+	w := newWorld(t)
+	admin := user("root")
+	admin.Admin = true
+	w.update(admin, func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		_, err = tx.SetACL(root, "local", []storage.ACE{{User: "bob", Permission: "ReadWrite", Granted: true}})
+		return err
+	})
+	for _, c := range []struct {
+		as          *storage.Principal
+		given, want string
+	}{
+		{admin, "ann", "ann"},
+		{admin, "", "root"},
+		{user("bob"), "ann", "bob"},
+	} {
+		w.update(c.as, func(tx *storage.Tx) error {
+			root, err := tx.Root()
+			if err != nil {
+				return err
+			}
+			p := storage.Props{}
+			if c.given != "" {
+				p["dc:creator"] = c.given
+			}
+			d, err := tx.Create(root, "File", "a", p)
+			if err != nil {
+				return err
+			}
+			creator, _ := d.Get("dc:creator")
+			last, _ := d.Get("dc:lastContributor")
+			if creator != c.want || last != c.as.Name {
+				t.Errorf("%s as %s: created by %v, last changed by %v", c.given, c.as.Name, creator, last)
+			}
+			return nil
+		})
+	}
+}

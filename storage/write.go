@@ -236,7 +236,16 @@ func (t *Tx) touch(d *Doc, created bool) {
 	}
 	if created {
 		set("dc:created", now)
+		// Administrators may create documents in the name of others, as on the platform; a creator that
+		// somebody else names is overwritten.
+		if b, i := d.field("dc:creator"); b != nil && t.as.Admin {
+			given, _ := b.get(t.repo, i)
+			if name, _ := given.(string); name != "" {
+				who = name
+			}
+		}
 		set("dc:creator", who)
+		who = t.Actor()
 	}
 	set("dc:modified", now)
 	set("dc:lastContributor", who)

@@ -41,6 +41,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 	all := outbox.Handlers{
 		listener.JobKind: {Do: a.listeners.Job(b.repo)},
 		bulk.JobKind:     {Do: bulk.Job(a.engine.On(b.repo)), Buried: bulk.Buried(a.engine.On(b.repo))},
+		bulk.CSVJobKind:  {Do: bulk.CSVJob(a.engine.On(b.repo)), Buried: bulk.CSVBuried(a.engine.On(b.repo))},
 		mail.NotifyJob:   {Do: mail.Notify(b.repo)},
 		mail.JobKind:     {Do: a.mail.Job},
 		hooks.JobKind:    {Do: b.webhooks.Job},

@@ -21,7 +21,11 @@ import (
 var Ops = []engine.Op{
 	abort,
 	act,
+	csvLog,
+	csvResult,
+	csvStatus,
 	get,
+	importCSV,
 	load,
 	result,
 	runAction,

@@ -87,6 +87,16 @@ func (w *world) valueAs(as *engine.Principal, op string, params map[string]any) 
 	return res.Value
 }
 
+// onInput runs an operation on an input, as bob.
+func (w *world) onInput(op string, input any, params map[string]any) any {
+	w.t.Helper()
+	bob, err := w.e.PrincipalOf(w.t.Context(), "bob")
+	w.must(err)
+	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Input: input, Params: params, As: bob, EntryPoint: engine.REST})
+	w.must(err)
+	return res.Value
+}
+
 // work carries out jobs until the command has ended.
 func (w *world) work(id string) map[string]any {
 	w.t.Helper()
