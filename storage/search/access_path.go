@@ -315,6 +315,13 @@ func indexOfPart(f *query.Field) string {
 	return strings.TrimSuffix(string(key), "/*")
 }
 
+// inRanges reports whether a key is in one of the ranges.
+func inRanges(ranges []kv.Range, key []byte) bool {
+	return slices.ContainsFunc(ranges, func(x kv.Range) bool {
+		return bytes.Compare(key, x.Start) >= 0 && (x.End == nil || bytes.Compare(key, x.End) < 0)
+	})
+}
+
 // clampRange cuts off what comes before the position; it reports whether something is left. A range excludes
 // its end, so the position itself is excluded by the end in reverse, and by a zero byte behind it otherwise:
 // no key lies between the two.

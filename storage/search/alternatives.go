@@ -348,8 +348,8 @@ func (r *scan) finds(b *branch, h *candidate) (bool, error) {
 // maxParents is how many folders are listed one by one; a list of more is compared with each document.
 const maxParents = 100
 
-// rewritten puts conditions that rows or indexes answer in the place of others with the same meaning: an OR of folders for a list
-// of them, and, inside other conditions, the id of a folder for the beginning of a path.
+// rewritten replaces conditions by others with the same meaning that rows or indexes answer: a list of folders by an OR of them,
+// and, inside other conditions, the beginning of a path by the id of the folder.
 func (t planner) rewritten(e query.Expr, inside bool) (query.Expr, error) {
 	switch e := e.(type) {
 	case *query.Logic:

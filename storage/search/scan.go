@@ -323,12 +323,6 @@ func (r *scan) items(h *candidate, visit func(item any, key []byte)) error {
 	return nil
 }
 
-func inRanges(ranges []kv.Range, key []byte) bool {
-	return slices.ContainsFunc(ranges, func(x kv.Range) bool {
-		return bytes.Compare(key, x.Start) >= 0 && (x.End == nil || bytes.Compare(key, x.End) < 0)
-	})
-}
-
 func (r *scan) passes(item any) bool {
 	for _, e := range r.path.test {
 		if x := e.(*query.Predicate); x.Op != query.IsNull && !x.Test(item) {
