@@ -35,6 +35,9 @@ func TestRejections(t *testing.T) {
 		{"a duration", "  - wait: {for: 7 days}\n", "for \"7 days\""},
 		{"an instant", "  - wait: {until: tomorrow}\n", "until \"tomorrow\""},
 		{"a wait within a branch", "  - if: title != ''\n    then:\n      - wait: 1h\n", "only the steps of a chain itself may wait"},
+		{"a result that another step takes unasked", "  - op: Document.GetBlob\n    as: text\n  - op: Http.Request\n    params: {url: \"https://example.org\", method: POST, json: {a: b}}\n", "c.yaml:8:5: step 2: Http.Request: parameter \"text\": is left out and would take the variable of this name, which step 1 sets"},
+		{"an item that another step takes unasked", "  - each: \"['a']\"\n    item: text\n    steps:\n      - op: Http.Request\n        params: {url: \"https://example.org\"}\n", "which step 1 sets"},
+		{"a result within a branch", "  - if: title != ''\n    then:\n      - op: Document.GetBlob\n        as: text\n  - op: Http.Request\n    params: {url: \"https://example.org\"}\n", "which step 2 sets"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := w.run("Chain.Save", nil, map[string]any{"source": head + c.steps, "name": "c.yaml"})
@@ -42,5 +45,23 @@ func TestRejections(t *testing.T) {
 				t.Errorf("got %v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// TestNamedResults has steps that share the name of a variable with a parameter and are right.
+func TestNamedResults(t *testing.T) {
+	w := newWorld(t)
+	const head = "name: A.B\ninput: document\nparams:\n  - {name: title, type: string}\nsteps:\n"
+	for name, steps := range map[string]string{
+		"given": "  - op: Document.GetBlob\n    as: text\n  - op: Http.Request\n    params: {url: \"https://example.org\", text: \"@{text}\"}\n",
+		"set for it, as chains of the platform do": "  - op: Context.SetVar\n    params: {name: text, value: x}\n  - op: Http.Request\n    params: {url: \"https://example.org\"}\n",
+		"required":          "  - op: Document.GetBlob\n    as: url\n  - op: Http.Request\n",
+		"before the name":   "  - op: Http.Request\n    params: {url: \"https://example.org\"}\n    as: text\n",
+		"behind the loop":   "  - each: \"['a']\"\n    item: text\n    steps:\n      - op: Document.Lock\n  - op: Http.Request\n    params: {url: \"https://example.org\"}\n",
+		"in another branch": "  - parallel:\n      a:\n        - op: Document.GetBlob\n          as: text\n      b:\n        - op: Http.Request\n          params: {url: \"https://example.org\"}\n",
+	} {
+		if _, err := w.run("Chain.Save", nil, map[string]any{"source": head + steps, "name": "c.yaml"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

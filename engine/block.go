@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -118,14 +117,12 @@ func (b *planner) block(st *step) {
 		b.fail(&st.Step, st.n, src.Kind, err)
 	}
 	st.block.result.each(src.Kind, func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
-	outer := b.scope.names[src.Item]
+	outer, outerStep := b.scope.names[src.Item], b.scope.kept[src.Item]
 	around := b.scope
-	if src.Item != "" {
-		b.scope.add(src.Item)
-	}
+	b.scope.keep(src.Item, st.n)
 	for i := range src.Branches {
 		if src.Kind == BlockParallel { // what a branch sets is its own
-			b.scope = scope{maps.Clone(around.names), around.open}
+			b.scope = around.branch()
 		}
 		steps := b.steps(src.Branches[i].Steps)
 		for k := range steps {
@@ -139,12 +136,13 @@ func (b *planner) block(st *step) {
 		b.scope = around
 		b.separate(st)
 	}
-	if src.Item != "" && !outer {
+	if !outer {
 		delete(b.scope.names, src.Item)
 	}
-	if st.As != "" {
-		b.scope.add(st.As)
+	if b.scope.kept[src.Item] = outerStep; outerStep == 0 {
+		delete(b.scope.kept, src.Item)
 	}
+	b.scope.keep(st.As, st.n)
 }
 
 // effect is the widest effect of a step and of its handler.

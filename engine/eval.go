@@ -51,7 +51,7 @@ func ExpressionCheck(types *schema.Registry, vars ...string) func(text string, b
 		if err != nil {
 			return err
 		}
-		b := planner{o: PlanOptions{Types: types}, scope: scope{names: map[string]bool{}}}
+		b := planner{o: PlanOptions{Types: types}, scope: newScope()}
 		b.scope.add(vars...)
 		b.readable(&Step{}, 0, "", p)
 		if len(b.errs) == 0 {

@@ -117,7 +117,7 @@ type handler struct {
 // Plan resolves steps for an input of the type a word names, "" for any. All that is wrong
 // is reported, joined, each with its place.
 func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
-	b := planner{set: s, o: o, scope: scope{names: map[string]bool{}}}
+	b := planner{set: s, o: o, scope: newScope()}
 	b.scope.add(o.Vars...)
 	for _, p := range o.Params {
 		b.scope.add(p.Name)
@@ -307,6 +307,7 @@ func (b *planner) params(st *step) {
 		st.proto = proto
 	}
 	b.value(st)
+	b.unmeant(st)
 	if b.call != nil && b.call.More {
 		return
 	}
@@ -355,6 +356,22 @@ func (b *planner) untyped(c *Ctx, st *step, f *field, given string) {
 		st.values = map[string]any{}
 	}
 	st.values[f.Name] = v
+}
+
+// unmeant reports an optional parameter that a step leaves out and that would take the value of a variable, as parameters that are
+// left out do, although the author has only named the result of a step like it: a request would send what was meant for another.
+func (b *planner) unmeant(st *step) {
+	if b.o.Types == nil {
+		return
+	}
+	for i := range st.d.table.fields {
+		f := &st.d.table.fields[i]
+		by := b.scope.kept[f.Name]
+		if by == 0 || f.Required || st.given&(1<<i) != 0 {
+			continue
+		}
+		b.fail(&st.Step, st.n, "", fault.Invalid.Errorf("parameter %q: is left out and would take the variable of this name, which step %d sets; give it, or rename the variable", f.Name, by))
+	}
 }
 
 // inherited are the parameters of a step, as bits, that have the name of a parameter of the whole plan.

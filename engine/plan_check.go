@@ -41,7 +41,20 @@ func Offered() []string {
 // scope is what the expressions of a step may read.
 type scope struct {
 	names map[string]bool
-	open  bool // something before the step may have set any variable
+	open  bool           // something before the step may have set any variable
+	kept  map[string]int // variables that the author named for a result or an item, with the number of the step
+}
+
+func newScope() scope { return scope{names: map[string]bool{}, kept: map[string]int{}} }
+
+// branch is what a branch reads that sets variables of its own.
+func (s *scope) branch() scope { return scope{maps.Clone(s.names), s.open, maps.Clone(s.kept)} }
+
+// keep notes the variable that a step names for what it gives.
+func (s *scope) keep(name string, step int) {
+	if name != "" {
+		s.names[name], s.kept[name] = true, step
+	}
 }
 
 func (s *scope) add(names ...string) {
@@ -382,9 +395,7 @@ func (st *step) value(f *field) (v any, given bool) {
 
 // sets notes the variables that a step sets for those behind it.
 func (b *planner) sets(st *step) {
-	if st.As != "" {
-		b.scope.add(st.As)
-	}
+	b.scope.keep(st.As, st.n)
 	d := st.d
 	if d == nil {
 		return
@@ -430,7 +441,7 @@ func (s *Set) CheckCall(call *CallStep, o PlanOptions) error {
 	if !ok {
 		return nil
 	}
-	b := planner{set: s, o: o, scope: scope{names: map[string]bool{}}, call: call}
+	b := planner{set: s, o: o, scope: newScope(), call: call}
 	for _, p := range o.Params {
 		b.scope.add(p.Name)
 	}

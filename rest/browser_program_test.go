@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,7 +42,7 @@ var program = sync.OnceValues(func() (string, error) {
 var programDir string
 
 // startProgram starts the program on an empty data directory, with a mail server and the addresses of this machine allowed.
-func startProgram(t *testing.T, sink *mailtest.Sink) *resttest.Server {
+func startProgram(t *testing.T, sink *mailtest.Sink) *programServer {
 	t.Helper()
 	exe, err := program()
 	if err != nil {
@@ -67,7 +68,7 @@ func startProgram(t *testing.T, sink *mailtest.Sink) *resttest.Server {
 		line, err := lines.ReadString('\n')
 		if _, base, ok := strings.Cut(strings.TrimSpace(line), " on "); ok && strings.HasPrefix(line, "catena ") {
 			go func() { _, _ = io.Copy(io.Discard, lines) }()
-			return &resttest.Server{Server: &httptest.Server{URL: base}}
+			return &programServer{t, base}
 		}
 		if err != nil {
 			t.Fatalf("the server did not start: %s", line)
@@ -147,6 +148,13 @@ func startBooks(t *testing.T) *service {
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// bookings are what was booked, in order.
+func (s *service) bookings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.got)
 }
 
 func (s *service) breaks(yes bool) {

@@ -1,12 +1,14 @@
 package waiting
 
 import (
+	"encoding/json"
 	"net/url"
 	"time"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Ops are the operations that show and end chains that wait, and that end other calls.
@@ -124,13 +126,21 @@ func (p runParams) goOn(c *engine.Ctx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	running, err := outbox.Jobs(all, outbox.Runs, JobKind, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range running {
+		var t turn
+		if json.Unmarshal(j.Data, &t) == nil && t.Key == w.key() {
+			return nil, fault.Conflict.Errorf("run %s: goes on at this moment", p.ID)
+		}
+	}
 	if err := w.forget(all); err != nil {
 		return nil, err
 	}
-	// The turn stays the same. If the job of a timeout is still to come, whichever of the two runs first takes
-	// the row away, and the other finds nothing.
 	w.Reason, w.Failure = engine.WaitedAsked, ""
-	if err := all.Table(table).Put(w.key(), w); err != nil {
+	if err := w.another(all); err != nil {
 		return nil, err
 	}
 	return w.status().asMap(), enqueue(all, w, c.Now, w.Reason)

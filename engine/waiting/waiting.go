@@ -91,7 +91,7 @@ type row struct {
 	Actor   string    `json:",omitempty"` // for whom the server acts, of one of its own
 	Began   time.Time // when it waited for the first time
 	Since   time.Time
-	Turn    int // how often it has waited
+	Turn    int // counts the jobs that may have it go on; only the last one does
 	For     string
 	Until   time.Time `json:",omitzero"`
 	Event   string    `json:",omitempty"`
@@ -115,7 +115,7 @@ func (w *row) key() string { return url.PathEscape(w.Owner) + "/" + w.Run }
 // awaited is the row of an event that a chain waits for.
 type awaited struct{ Event, Key string }
 
-// turn is the data of a job: which chain goes on, after having waited how often, and why.
+// turn is the data of a job: which chain goes on, in which turn, and why.
 type turn struct {
 	Key    string `json:"key"`
 	Turn   int    `json:"turn"`
@@ -280,10 +280,18 @@ func wake(tx *storage.Tx, key, action string) error {
 		return err
 	}
 	w.Reason, w.Action = w.For, action
-	if err := tx.Table(table).Put(key, &w); err != nil {
+	if err := w.another(tx); err != nil {
 		return err
 	}
 	return enqueue(tx, &w, tx.Now(), w.Reason)
+}
+
+// another keeps the row with a turn of its own for a job that is to be added. Those there are, of a timeout or of a try that
+// failed, then do nothing: two that had the chain go on at once would both do what its steps do outside of the server, although
+// only one could commit.
+func (w *row) another(tx *storage.Tx) error {
+	w.Turn++
+	return tx.Table(table).Put(w.key(), w)
 }
 
 // forget removes what would wake the chain.

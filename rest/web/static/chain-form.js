@@ -14,12 +14,23 @@ const ChainForm = (() => {
     if (type === "stringlist" || type === "documents") return "lines";
     if (/^(properties|map)$/.test(type)) return "pairs";
     if (schema.type === "array" || schema.type === "object") return "json";
-    return "text";
+    return schema.type ? "text" : "data";
   };
 
-  // read makes a value of what was entered; undefined: none.
+  // structured is the object or list that a text writes as JSON, with expressions within it perhaps; undefined: it is another text.
+  const structured = (text) => {
+    try {
+      const v = JSON.parse(text);
+      return typeof v === "object" && v !== null ? v : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+  // read makes a value of what was entered; undefined: none. Data is any value; what is not an object or a list stays a text.
   const read = (kind, text) => {
     if (text === "") return undefined;
+    if (["json", "any", "data"].includes(kind) && structured(text)) return structured(text);
     if (expression(text)) return text;
     if (kind === "boolean") return text === "true";
     if (kind === "integer" || kind === "number") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
@@ -73,7 +84,7 @@ const ChainForm = (() => {
   };
 
   const textual = (f, common) => {
-    const many = f.kind === "json" || f.kind === "lines" || (typeof f.value === "string" && f.value.includes("\n"));
+    const many = f.kind === "json" || f.kind === "lines" || (typeof f.value === "object" && f.value !== null) || (typeof f.value === "string" && f.value.includes("\n"));
     const value = f.kind === "lines" && Array.isArray(f.value) ? f.value.join("\n") : shown(f.value);
     if (many) return [make("textarea", { ...common, rows: Math.min(10, Math.max(2, value.split("\n").length)), spellcheck: "false", placeholder: f.kind === "lines" ? "One a line" : null }, value)];
     const input = make("input", { ...common, value, autocomplete: "off", spellcheck: "false", inputmode: f.kind === "integer" ? "numeric" : null, placeholder: f.usual === undefined || f.usual === null ? null : shown(f.usual) });
