@@ -77,7 +77,7 @@ const (
 )
 
 // errApart ends an attempt so that a part can be run.
-var errApart = errors.New("the transaction begins again")
+var errApart = storage.ErrAgain
 
 // begin is the beginning of an attempt.
 func (f *frame) begin() {

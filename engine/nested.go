@@ -65,7 +65,7 @@ func (c *Ctx) Carry(call *Call) (*Result, error) {
 // runningKey finds the call that a transaction belongs to in the transaction's context.
 type runningKey struct{}
 
-// Value returns the call itself, the trace it belongs to, or what the caller's context holds.
+// Value returns the call itself, the trace it belongs to, what its transactions have found out, or what the caller's context holds.
 func (d *deadline) Value(key any) any {
 	if d.run != nil {
 		switch key.(type) {
@@ -73,6 +73,8 @@ func (d *deadline) Value(key any) any {
 			return d.run
 		case trace.Key:
 			return d.run.distributed()
+		case storage.OutsideKey:
+			return &d.run.outside
 		}
 	}
 	return d.Context.Value(key)

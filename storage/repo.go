@@ -301,6 +301,10 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 		noted  uint64
 		fed    int64
 		claims claims
+		asks   inquiries
+	}
+	if own.asks.Outside, _ = ctx.Value(OutsideKey{}).(*Outside); own.asks.Outside == nil {
+		own.asks.Outside = new(Outside)
 	}
 	defer func() {
 		r.pins.release(own.pinned)
@@ -309,14 +313,27 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 		r.naming.end(&own.claims, err == nil)
 	}()
 	bound, settled, ended := r.backlog.bound.Load(), r.feed.settled.Load(), r.naming.ended.Load()
-	return r.db.Update(ctx, func(k *kv.Tx) error {
+	attempt := func(k *kv.Tx) error {
 		own.claims.begun = ended
 		defer func() { ended = r.naming.ended.Load() }() // before the snapshot of the next attempt
 		return r.begin(ctx, k, as, func(t *Tx) error {
 			t.pinned, t.noted, t.fed, t.claims, t.bound, t.settled = &own.pinned, &own.noted, &own.fed, &own.claims, bound, settled
-			return fn(t)
+			t.inquiries, t.again, own.asks.wanted, own.asks.again = &own.asks, own.asks.again, nil, false
+			if err := fn(t); !t.Abandoned() {
+				return err
+			}
+			return ErrAgain // whatever fn made of it
 		})
-	})
+	}
+	for {
+		if err = r.db.Update(ctx, attempt); own.asks.wanted == nil {
+			return err
+		}
+		if f := own.asks.inquire(ctx, *own.asks.wanted); f.err != nil && ctx.Err() != nil {
+			return f.err
+		}
+		own.asks.wanted, own.asks.again = nil, true
+	}
 }
 
 // ErrNobody refuses what only somebody who signed in may do.

@@ -3,7 +3,9 @@ package storage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"catena/storage/fault"
@@ -57,6 +59,9 @@ type session struct {
 	changes []Change
 	single  []Change // the same one by one
 	failed  error    // what went wrong where no error could be returned
+
+	inquiries *inquiries // nil: the transaction only reads
+	again     bool       // the attempt before was abandoned for one of them
 }
 
 // Context returns the context the transaction runs under.
@@ -143,6 +148,108 @@ func (t *Tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }
 // NewBlob takes content in; it is kept once a document that holds it is saved.
 func (t *Tx) NewBlob(name, typ string, r io.Reader) (*Blob, error) {
 	return t.repo.blobs.Spool(t.ctx, name, typ, r, t.repo.limits.BlobSize)
+}
+
+// Outside keeps what transactions of one caller have found out while none of them was open. The zero value is ready.
+type Outside struct {
+	mu    sync.Mutex
+	known map[any]finding
+	asked int // attempts that were abandoned
+}
+
+// finding is what an inquiry gave.
+type finding struct {
+	value any
+	err   error
+}
+
+// inquiry is what is to be found out.
+type inquiry struct {
+	what any
+	find func(context.Context) (any, error)
+}
+
+// inquiries are those of one call of Update.
+type inquiries struct {
+	*Outside
+	wanted *inquiry // what the current attempt was abandoned for; nil: it goes on
+	again  bool     // the attempt before was abandoned
+}
+
+// Bounds of what is found out outside of transactions: attempts of one caller that are abandoned, after which the rest is
+// found out within the transaction, and answers that are kept.
+const (
+	maxInquiries = 32
+	maxFindings  = 4096
+)
+
+// ErrAgain ends an attempt at a transaction that begins again. Nothing that is done after it lasts.
+var ErrAgain = errors.New("the transaction begins again")
+
+// OutsideKey is the key of the *Outside in a context whose transactions share what was found out. With any other context, each
+// call of Update has one of its own.
+type OutsideKey struct{}
+
+// Outside returns what find gives for something that is slow to find out, such as what a program says of a file. Find depends
+// on nothing but what, which tells inquiries apart, and does not use the transaction: this attempt is abandoned with
+// ErrAgain, find is called while no transaction is open, and the next attempt gets what it gave, as does every later one.
+// So a slow program does not keep a transaction open, and is not run again when the transaction has lost a race.
+// Nobody changes the value.
+func (t *Tx) Outside(what any, find func(context.Context) (any, error)) (any, error) {
+	o := t.inquiries
+	if o == nil {
+		return find(t.ctx)
+	}
+	if o.wanted != nil {
+		return nil, ErrAgain
+	}
+	q := inquiry{what, find}
+	known, ok := o.find(what)
+	switch {
+	case ok:
+	case o.ask():
+		o.wanted = &q
+		return nil, ErrAgain
+	default:
+		known = o.inquire(t.ctx, q)
+	}
+	return known.value, known.err
+}
+
+// Abandoned reports whether the attempt has ended with ErrAgain, whatever has become of that error.
+func (t *Tx) Abandoned() bool { return t.inquiries != nil && t.inquiries.wanted != nil }
+
+// Again reports whether the attempt follows one that was abandoned.
+func (t *Tx) Again() bool { return t.again }
+
+func (o *Outside) find(what any) (finding, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f, ok := o.known[what]
+	return f, ok
+}
+
+// ask reports whether one more attempt may be abandoned.
+func (o *Outside) ask() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.asked++
+	return o.asked <= maxInquiries
+}
+
+// inquire finds something out, and keeps it unless the caller has gone.
+func (o *Outside) inquire(ctx context.Context, q inquiry) finding {
+	v, err := q.find(ctx)
+	f := finding{v, err}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.known == nil {
+		o.known = map[any]finding{}
+	}
+	if len(o.known) < maxFindings {
+		o.known[q.what] = f
+	}
+	return f
 }
 
 // clockSlack is how far ahead of the clock a stored moment may be: clocks are corrected by that much as they run.

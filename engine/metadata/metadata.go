@@ -11,6 +11,7 @@ import (
 	_ "image/jpeg" // that are
 	_ "image/png"  // understood
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -31,10 +32,25 @@ type Tools struct {
 	PDF      *pdf.Tool         // nil: PDF files are read in this process
 	Programs *program.Programs // nil: there are none
 	NewBlob  func(name, typ string, r io.Reader) (*blob.Blob, error)
+	// Outside calls a function for what identifies its result while no transaction is open, once for all attempts at it;
+	// nil: it is called at once.
+	Outside func(what any, find func(context.Context) (any, error)) (any, error)
 }
+
+// reading identifies what is known of a file.
+type reading struct{ digest, name, typ string }
 
 // Read tells what is known of a file, each name with its group in front.
 func Read(ctx context.Context, t Tools, b *blob.Blob) (map[string]any, error) {
+	if t.Outside == nil {
+		return t.read(ctx, b)
+	}
+	known, err := t.Outside(reading{b.Digest, b.Name, b.Type}, func(ctx context.Context) (any, error) { return t.read(ctx, b) })
+	all, _ := known.(map[string]any)
+	return maps.Clone(all), err
+}
+
+func (t Tools) read(ctx context.Context, b *blob.Blob) (map[string]any, error) {
 	out := map[string]any{
 		"file:name": b.Name, "file:mime-type": b.Type, "file:length": b.Size, "file:digest": b.Digest,
 	}

@@ -3,6 +3,7 @@ package metadata
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -41,6 +42,12 @@ func Writable(typ, name string) bool {
 	return i >= 0 && writers[i].find(name) >= 0
 }
 
+// writing identifies a file with other texts about it.
+type writing struct {
+	reading
+	texts string // as JSON, whose order is that of the names
+}
+
 // Write returns a file with other texts about it, by names with or without their groups; empty ones go. What is not named
 // stays, and so does the content, bit by bit in the case of pictures.
 func Write(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) (*blob.Blob, error) {
@@ -59,7 +66,16 @@ func Write(ctx context.Context, t Tools, b *blob.Blob, texts map[string]string) 
 			}
 			full[w.names[i]] = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
 		}
-		return w.write(ctx, t, b, full)
+		if t.Outside == nil {
+			return w.write(ctx, t, b, full)
+		}
+		said, err := json.Marshal(full)
+		if err != nil {
+			return nil, err
+		}
+		made, err := t.Outside(writing{reading{b.Digest, b.Name, b.Type}, string(said)}, func(ctx context.Context) (any, error) { return w.write(ctx, t, b, full) })
+		told, _ := made.(*blob.Blob)
+		return told, err
 	}
 	return nil, fault.Invalid.Errorf("file %q: metadata of %s cannot be written", b.Name, b.Type).In("input")
 }

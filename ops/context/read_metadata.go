@@ -25,7 +25,7 @@ type readMetadataParams struct {
 
 // metadataTools are what reading and writing metadata in a call uses.
 func metadataTools(c *engine.Ctx) metadata.Tools {
-	return metadata.Tools{PDF: c.PDF(), Programs: c.Programs(), NewBlob: c.Tx.NewBlob}
+	return metadata.Tools{PDF: c.PDF(), Programs: c.Programs(), NewBlob: c.Tx.NewBlob, Outside: c.Tx.Outside}
 }
 
 func (p readMetadataParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // Mappings applies the declared mappings that have rules: in the transaction that creates or changes a document, properties
-// are filled from the metadata of its file and written back to it.
+// are filled from the metadata of its file and written back to it. Files are read and written while no transaction is open.
 type Mappings struct {
 	Tools metadata.Tools
 	Log   *slog.Logger
@@ -34,7 +34,7 @@ func (ms *Mappings) Watch(repo *storage.Repo) {
 			return nil
 		}
 		a := application{tx: tx, d: e.Doc, tools: ms.Tools, log: ms.Log}
-		a.tools.NewBlob = tx.NewBlob
+		a.tools.NewBlob, a.tools.Outside = tx.NewBlob, tx.Outside
 		for _, m := range rules {
 			if !applies(m, e.Doc) {
 				continue

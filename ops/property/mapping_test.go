@@ -2,6 +2,8 @@ package property
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"image"
 	"image/jpeg"
 	"log/slog"
@@ -254,5 +256,75 @@ func TestMappingsWriteBack(t *testing.T) {
 	})
 	if !fault.Is(err, fault.Conflict) || digest() != before {
 		t.Errorf("after a failure: %v", err)
+	}
+}
+
+// TestMappingsOutside: files are read and written while no transaction is open, once although the transaction loses a race, and
+// properties and files are as if they had been at once, of more files as well than a transaction begins again for.
+func TestMappingsOutside(t *testing.T) {
+	s := newShop(t)
+	root := func(tx *storage.Tx) *storage.Doc {
+		d, err := tx.Root()
+		s.must(err)
+		return d
+	}
+	for _, files := range []int{1, 3, 40} {
+		open, outside, lost := false, map[string]int{}, false
+		var made []*storage.Doc
+		pictures := make([]*storage.Blob, files)
+		for i := range pictures {
+			p := s.picture(byte(files+i), map[string]string{"exif:ImageDescription": fmt.Sprint("picture ", i)})
+			data, err := p.Bytes(0)
+			s.must(err)
+			pictures[i] = blob.Elsewhere(*p, func() ([]byte, error) {
+				if !open {
+					outside[p.Digest]++
+				}
+				return data, nil
+			})
+		}
+		s.do(func(tx *storage.Tx) error {
+			open, made = true, nil
+			defer func() { open = false }()
+			folder := root(tx)
+			if _, err := folder.Get("dc:title"); err != nil {
+				return err
+			}
+			for i, p := range pictures {
+				d, err := tx.Create(folder, "Photo", fmt.Sprintf("f%d-%d", files, i), storage.Props{"file:content": p})
+				if err != nil {
+					return err
+				}
+				if err := d.Set("shot:maker", fmt.Sprint("maker ", i)); err != nil {
+					return err
+				}
+				if d, err = tx.Save(d, storage.SaveOptions{}); err != nil {
+					return err
+				}
+				made = append(made, d)
+			}
+			if lost {
+				return nil
+			}
+			lost = true
+			done := make(chan error)
+			go func() {
+				done <- s.Update(context.Background(), s.System(), func(tx *storage.Tx) error {
+					d := root(tx)
+					if err := d.Set("dc:title", fmt.Sprint("changed ", files)); err != nil {
+						return err
+					}
+					_, err := tx.Save(d, storage.SaveOptions{})
+					return err
+				})
+			}()
+			return <-done
+		})
+		for i, p := range pictures {
+			s.want(made[i], fmt.Sprintf("picture %d|maker %d|picture %[1]d|maker %[1]d", i, i), "dc:description", "shot:maker", "file exif:ImageDescription", "file exif:Software")
+			if n := outside[p.Digest]; i < 10 && n == 0 || n > 3 { // reading opens a picture once, writing twice
+				t.Errorf("%d files: %d was opened %d times", files, i, n)
+			}
+		}
 	}
 }
