@@ -16,7 +16,6 @@ import (
 	"catena/decks/asset"
 	"catena/decks/export"
 	"catena/decks/render"
-	"catena/engine/convert"
 	"catena/engine/delivery"
 	"catena/engine/egress"
 	"catena/engine/listener"
@@ -54,7 +53,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 	maps.Copy(all, a.waiting.Jobs(b.repo))
 	maps.Copy(all, opsworkflow.Escalations(a.engine.On(b.repo)))
 	maps.Copy(all, opsoutside.Jobs(b.repo, opsoutside.Config{Client: a.outside.Client, Blobs: func(f storage.Blob) *storage.Blob { return a.blobs.Load(f) }}))
-	maps.Copy(all, conversion.Jobs(b.repo, convert.Tools{PDF: a.pdf, Programs: a.programs}))
+	maps.Copy(all, conversion.Jobs(b.repo, a.converting()))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&asset.Copier{Repo: b.repo, Client: a.outside.Client, Log: a.log}).Jobs())
 	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())

@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"catena/chains"
@@ -95,6 +97,7 @@ type app struct {
 	meters    *meters
 	branches  []branch        // of all repositories, the first one's first
 	renderer  render.Auto     // of decks
+	films     convert.Films   // what is kept of them
 	outside   opsblob.Outside // what operations may reach; its client is the one there is
 }
 
@@ -114,9 +117,10 @@ type openOptions struct {
 	smtp          smtp
 	base          string // public address
 	egress        egress.Config
-	chromium      string // program of the browser; "": the one in PATH
-	driveTests    bool   // the server is there for tests of the desktop client
-	exports       string // folder that operations may write files to; "": none
+	chromium      string   // program of the browser; "": the one in PATH
+	driveTests    bool     // the server is there for tests of the desktop client
+	films         []string // formats that films are kept in; nil: all
+	exports       string   // folder that operations may write files to; "": none
 	repositories  []string
 	alone         bool   // nobody else may use the database meanwhile
 	home          string // data directory that says where its content is; "": this one
@@ -209,6 +213,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
+	a.films = convert.Films{Formats: o.films, Largest: o.limits.program.Film}
 	a.programs = program.New([]string{self, workerVerb, ofProgram}, worker.Installed, o.limits.program)
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
@@ -259,7 +264,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		decks.Listen(b.repo)
 		mail.Watch(b.repo)
 		workflow.Watch(b.repo)
-		conversion.Watch(b.repo, convert.Tools{PDF: a.pdf, Programs: a.programs})
+		conversion.Watch(b.repo, a.converting())
 		(&property.Mappings{Tools: metadata.Tools{PDF: a.pdf, Programs: a.programs}, Log: a.log}).Watch(b.repo)
 		a.branches[i].webhooks = delivery.New(b.repo, postWith(a.outside.Client), a.log, nil)
 		// Load does this for the first repository.
@@ -279,6 +284,22 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	// Kept texts may name an operation that is gone: they stay kept, and everything else works.
 	if err := a.deployments().Load(ctx, a.engine); err != nil {
 		a.log.Error("not deployed", "error", err)
+	}
+	return nil
+}
+
+// converting is what conversions in the background use.
+func (a *app) converting() convert.Tools {
+	return convert.Tools{PDF: a.pdf, Programs: a.programs, Films: a.films}
+}
+
+// checkFilms returns what is wrong with the formats that films are to be kept in.
+func checkFilms(words []string) error {
+	known := conversion.FilmFormats()
+	for _, word := range words {
+		if !slices.Contains(known, word) {
+			return fmt.Errorf("transcode: unknown format %q, must be one of %s", word, strings.Join(known, ", "))
+		}
 	}
 	return nil
 }

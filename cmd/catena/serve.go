@@ -31,6 +31,7 @@ import (
 	"catena/cmd/catena/telemetry"
 	"catena/engine/egress"
 	"catena/engine/mail"
+	"catena/ops/conversion"
 	"catena/rest"
 	"catena/rest/frontend"
 	"catena/storage/badger"
@@ -55,7 +56,7 @@ type serve struct {
 	rateExempt, proxies     []string
 	contact                 string
 	deckSources             []string
-	repositories            []string
+	repositories, films     []string
 	smtp                    smtp
 	egressAllow             []string
 	egressHTTP              bool
@@ -105,6 +106,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks, such as 10.1.0.0/16, that operations may reach although they are not public")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "permit operations to reach public addresses by http, not only by https")
 	f.StringVar(&s.chromium, "chromium", "", "path of the browser that prints decks (default: found in PATH; \"off\" disables it)")
+	f.StringSliceVar(&s.films, "transcode", conversion.FilmFormats(), "formats that films are kept in after an upload, beside their own; an empty list turns it off")
 	f.BoolVar(&s.driveTests, "drive-tests", false, "permit administrators to run the operations for tests of the desktop synchronizer, which create and remove users and documents")
 	f.StringVar(&s.exportFolder, "export-folder", "", "folder that Blob.ExportToFS may write to; without it, the operation is refused")
 	show(f)
@@ -146,11 +148,11 @@ func (s *serve) check() error {
 	_, unsent := mail.New(s.smtp.config())
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
-	return errors.Join(append(all, unsent, err, lost, s.certificate.check(), s.checkUI(), s.telemetry.Check())...)
+	return errors.Join(append(all, unsent, err, lost, checkFilms(s.films), s.certificate.check(), s.checkUI(), s.telemetry.Check())...)
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, driveTests: s.driveTests, chromium: s.chromium, base: s.public(), repositories: s.repositories}
+	o := openOptions{adminPassword: s.adminPassword, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, driveTests: s.driveTests, chromium: s.chromium, base: s.public(), repositories: s.repositories, films: s.films}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed

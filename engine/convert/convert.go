@@ -34,6 +34,13 @@ type Tools struct {
 	PDF      *pdf.Tool         // nil: PDF files are read in this process
 	Programs *program.Programs // nil: there are none
 	Blobs    *blob.Store       // where large results wait; nil: in memory
+	Films    Films
+}
+
+// Films bounds which films are kept in the formats of browsers, beside their own. The zero value is all of them, in all formats.
+type Films struct {
+	Formats []string // such as mp4; nil: all
+	Largest int64    // bytes; 0: any size
 }
 
 // Converter makes files of one type out of files of others.

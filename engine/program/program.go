@@ -25,6 +25,7 @@ type Limits struct {
 	Programs    int           `setting:"limit-programs" default:"2" doc:"programs that convert files at the same time, beside LibreOffice, which converts one document after the other"`
 	Time        time.Duration `setting:"limit-program-time" default:"2m" doc:"time of one conversion by a program"`
 	Transcoding time.Duration `setting:"limit-transcoding-time" default:"30m" doc:"time in which a film is converted to another format"`
+	Film        int64         `setting:"limit-transcoding-size" unit:"bytes" default:"2 GiB" doc:"size of a film that is kept in other formats; larger ones have no copies"`
 	Memory      int64         `setting:"limit-program-memory" unit:"bytes" default:"1 GiB" doc:"memory of one program"`
 	In          int64         `setting:"limit-program-input" unit:"bytes" default:"2 GiB" doc:"size of a file that a program converts"`
 	Out         int64         `setting:"limit-program-output" unit:"bytes" default:"1 GiB" doc:"size of a file that a program makes"`

@@ -28,7 +28,29 @@ const (
 var posterViews = []usualView{{"StaticPlayerView", 550, 550}, {"Small", 350, 350}}
 
 // filmFormats are what films are transcoded to. Clients of the platform know these names.
-var filmFormats = []struct{ name, converter string }{{"MP4 480p", "convertToMP4"}, {"WebM 480p", "convertToWebM"}}
+var filmFormats = []filmFormat{{"mp4", "MP4 480p", "convertToMP4"}, {"webm", "WebM 480p", "convertToWebM"}}
+
+// filmFormat is a format that films are kept in. Settings know it by its word.
+type filmFormat struct{ word, name, converter string }
+
+// FilmFormats are the words for the formats that films are kept in.
+func FilmFormats() (words []string) {
+	for _, f := range filmFormats {
+		words = append(words, f.word)
+	}
+	return words
+}
+
+// copies are the formats that a film is kept in on this server.
+func copies(of *storage.Blob, l convert.Films) []filmFormat {
+	switch {
+	case l.Largest > 0 && of.Size > l.Largest:
+		return nil
+	case l.Formats == nil:
+		return filmFormats
+	}
+	return slices.DeleteFunc(slices.Clone(filmFormats), func(f filmFormat) bool { return !slices.Contains(l.Formats, f.word) })
+}
 
 // filmHeight is the height of transcoded films in pixels.
 const filmHeight = 480
@@ -150,7 +172,7 @@ func transcode(ctx context.Context, in background, id string) error {
 	if err != nil || r.of == nil {
 		return err
 	}
-	for _, f := range filmFormats {
+	for _, f := range copies(r.of, in.tools.Films) {
 		if slices.ContainsFunc(r.transcoded, func(v any) bool { m, _ := v.(map[string]any); return m["name"] == f.name }) {
 			continue
 		}

@@ -207,6 +207,51 @@ func TestFilmElsewhere(t *testing.T) {
 	}
 }
 
+// TestFilmFormats keeps films in the formats, and of the sizes, that the settings say; a job that was made before they were
+// changed goes by the new ones, and converting a film when it is asked for is another matter.
+func TestFilmFormats(t *testing.T) {
+	tools := convert.Tools{Programs: programtest.Start(t, program.Limits{}, program.FFmpeg, program.FFprobe)}
+	mp4 := film(t, "a.mp4", "video/mp4", "1", "64x48")
+	for name, c := range map[string]struct {
+		films convert.Films
+		want  []string
+	}{
+		"all":       {convert.Films{}, []string{"MP4 480p", "WebM 480p"}},
+		"one":       {convert.Films{Formats: []string{"webm"}, Largest: mp4.Size}, []string{"WebM 480p"}},
+		"none":      {convert.Films{Formats: []string{}}, nil},
+		"too large": {convert.Films{Largest: mp4.Size - 1}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := opstest.New(t)
+			tools := tools
+			tools.Films = c.films
+			w.Do("Administrator", func(c *engine.Ctx) error {
+				w.Make(c, "/", "Video", "film", storage.Props{"file:content": mp4})
+				return nil
+			})
+			d := await(t, w, "/film", func(*storage.Doc) bool { return true })
+			if jobs := jobsFor(d, mp4, tools); slices.Contains(jobs, transcodeJob) != (c.want != nil) || !slices.Contains(jobs, mediaJob) {
+				t.Errorf("jobs %v", jobs)
+			}
+			if err := transcode(t.Context(), background{w.Repo, tools}, d.ID()); err != nil {
+				t.Fatal(err)
+			}
+			d = await(t, w, "/film", func(*storage.Doc) bool { return true })
+			var got []string
+			for _, v := range listAt(t, d, transcodedField) {
+				got = append(got, v.(map[string]any)["name"].(string))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("kept %v, want %v", got, c.want)
+			}
+			by, err := convert.Named("convertToWebM")
+			if err != nil || by.Missing(tools, mp4.Type) != nil {
+				t.Errorf("films are not converted: %v, %v", err, by.Missing(tools, mp4.Type))
+			}
+		})
+	}
+}
+
 // TestSounds has FFprobe say how long a sound is that this program cannot read.
 func TestSounds(t *testing.T) {
 	tools := convert.Tools{Programs: programtest.Start(t, program.Limits{}, program.FFprobe)}

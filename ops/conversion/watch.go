@@ -60,7 +60,9 @@ func jobsFor(d *storage.Doc, b *storage.Blob, t convert.Tools) (kinds []string) 
 		kinds = append(kinds, viewsJob)
 	}
 	if d.HasFacet(videoFacet) && able(filmFormats[0].converter) {
-		kinds = append(kinds, mediaJob, transcodeJob)
+		if kinds = append(kinds, mediaJob); len(copies(b, t.Films)) > 0 {
+			kinds = append(kinds, transcodeJob)
+		}
 	}
 	if d.HasFacet(audioFacet) && t.Programs.Missing(program.FFprobe) == nil {
 		kinds = append(kinds, mediaJob)
