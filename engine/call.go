@@ -59,7 +59,7 @@ func (c *Ctx) capable(d *Def) error {
 // count bounds the operations of a call and looks now and then whether it is to end.
 func (c *Ctx) count() error {
 	r := c.run
-	if r.frame != nil && r.frame.wanted != nil || c.Tx != nil && c.Tx.Abandoned() { // nothing that an abandoned attempt does would last
+	if r.frame != nil && r.frame.wanted != nil || c.Tx != nil && storage.Abandoned(c.Tx) { // nothing that an abandoned attempt does would last
 		return errApart
 	}
 	// Reading the context's error takes a lock and the clock, so it is done for every 32nd operation only.

@@ -73,8 +73,8 @@ func (d *deadline) Value(key any) any {
 			return d.run
 		case trace.Key:
 			return d.run.distributed()
-		case storage.OutsideKey:
-			return &d.run.outside
+		case storage.FindingsKey:
+			return &d.run.found
 		}
 	}
 	return d.Context.Value(key)

@@ -16,7 +16,7 @@ func TestOutside(t *testing.T) {
 	e := testEngine(t)
 	found, calls := 0, 0
 	ask := func(c *Ctx) (any, error) {
-		return c.Tx.Outside("same", func(context.Context) (any, error) { found++; return found, nil })
+		return storage.Outside(c.Tx, "same", func(context.Context) (any, error) { found++; return found, nil })
 	}
 	var did effects
 	run := func(c *Ctx) (any, error) {

@@ -92,15 +92,15 @@ type running struct {
 	traced    trace.Trace // what the call belongs to, once it was asked for
 	hidden    []string    // secrets that the call was given, which what is kept of it must not show
 	exit      bool
-	told      func(*Span)     // is called with how it ended; nil: nobody wants to know
-	recording bool            // it is recorded if it goes well
-	bare      bool            // root is for told only: it has no values, and nobody else sees it
-	detached  bool            // nobody waits for its end
-	attemptID string          // of the attempt, once something is kept that undoes it
-	outside   storage.Outside // what all its transactions have found out while none was open
-	outer     frame           // the transaction of the call itself
-	frame     *frame          // the innermost transaction; nil: it is not the call's
-	restarts  int             // attempts that began again because something was run outside of them
+	told      func(*Span)      // is called with how it ended; nil: nobody wants to know
+	recording bool             // it is recorded if it goes well
+	bare      bool             // root is for told only: it has no values, and nobody else sees it
+	detached  bool             // nobody waits for its end
+	attemptID string           // of the attempt, once something is kept that undoes it
+	found     storage.Findings // what all its transactions have found out while none was open
+	outer     frame            // the transaction of the call itself
+	frame     *frame           // the innermost transaction; nil: it is not the call's
+	restarts  int              // attempts that began again because something was run outside of them
 	inner     *Plan
 	fn        func(c *Ctx) (any, error) // is run in place of an operation
 	top       bool                      // the next operation is the one called
@@ -232,7 +232,7 @@ func (r *running) result() *Result {
 func (r *running) transact() error {
 	repo, call := r.e.repo, r.call
 	attempt := func(tx *storage.Tx) error {
-		if r.res.Attempts++; tx.Again() {
+		if r.res.Attempts++; storage.Again(tx) {
 			r.restarts++
 		}
 		r.settle()

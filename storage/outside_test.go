@@ -33,7 +33,7 @@ func TestOutside(t *testing.T) {
 			open, attempts, within, again := false, 0, 0, 0
 			found := map[int]int{}
 			ask := func(x *storage.Tx, i int) (any, error) {
-				return x.Outside(i, func(context.Context) (any, error) {
+				return storage.Outside(x, i, func(context.Context) (any, error) {
 					if found[i]++; open {
 						within++
 					}
@@ -47,7 +47,7 @@ func TestOutside(t *testing.T) {
 			err := w.Update(t.Context(), w.System(), func(x *storage.Tx) error {
 				open = true
 				defer func() { open = false }()
-				if attempts++; x.Again() {
+				if attempts++; storage.Again(x) {
 					again++
 				}
 				d, err := x.Doc("/race")
@@ -63,14 +63,14 @@ func TestOutside(t *testing.T) {
 						}
 						return err
 					})
-					if errors.Is(err, storage.ErrAgain) != x.Abandoned() {
-						t.Errorf("inquiry %d: %v, abandoned: %v", i, err, x.Abandoned())
+					if errors.Is(err, storage.ErrAgain) != storage.Abandoned(x) {
+						t.Errorf("inquiry %d: %v, abandoned: %v", i, err, storage.Abandoned(x))
 					}
 					if err != nil && !c.tolerant {
 						return err
 					}
 				}
-				if !raced && !x.Abandoned() {
+				if !raced && !storage.Abandoned(x) {
 					raced = true
 					done := make(chan error)
 					go func() {
@@ -136,8 +136,8 @@ func TestOutside(t *testing.T) {
 func TestOutsideEnds(t *testing.T) {
 	w := newWorld(t)
 	err := w.View(t.Context(), w.System(), func(x *storage.Tx) error {
-		v, err := x.Outside("a", func(context.Context) (any, error) { return 1, nil })
-		if v != 1 || x.Abandoned() || x.Again() {
+		v, err := storage.Outside(x, "a", func(context.Context) (any, error) { return 1, nil })
+		if v != 1 || storage.Abandoned(x) || storage.Again(x) {
 			t.Errorf("reading: %v, %v", v, err)
 		}
 		return err
@@ -149,7 +149,7 @@ func TestOutsideEnds(t *testing.T) {
 	attempts := 0
 	err = w.Update(ctx, w.System(), func(x *storage.Tx) error {
 		attempts++
-		_, err := x.Outside("a", func(ctx context.Context) (any, error) {
+		_, err := storage.Outside(x, "a", func(ctx context.Context) (any, error) {
 			cancel()
 			return nil, ctx.Err()
 		})

@@ -303,8 +303,8 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 		claims claims
 		asks   inquiries
 	}
-	if own.asks.Outside, _ = ctx.Value(OutsideKey{}).(*Outside); own.asks.Outside == nil {
-		own.asks.Outside = new(Outside)
+	if own.asks.Findings, _ = ctx.Value(FindingsKey{}).(*Findings); own.asks.Findings == nil {
+		own.asks.Findings = new(Findings)
 	}
 	defer func() {
 		r.pins.release(own.pinned)
@@ -319,7 +319,7 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 		return r.begin(ctx, k, as, func(t *Tx) error {
 			t.pinned, t.noted, t.fed, t.claims, t.bound, t.settled = &own.pinned, &own.noted, &own.fed, &own.claims, bound, settled
 			t.inquiries, t.again, own.asks.wanted, own.asks.again = &own.asks, own.asks.again, nil, false
-			if err := fn(t); !t.Abandoned() {
+			if err := fn(t); !Abandoned(t) {
 				return err
 			}
 			return ErrAgain // whatever fn made of it

@@ -150,8 +150,8 @@ func (t *Tx) NewBlob(name, typ string, r io.Reader) (*Blob, error) {
 	return t.repo.blobs.Spool(t.ctx, name, typ, r, t.repo.limits.BlobSize)
 }
 
-// Outside keeps what transactions of one caller have found out while none of them was open. The zero value is ready.
-type Outside struct {
+// Findings keep what transactions of one caller have found out while none of them was open. The zero value is ready.
+type Findings struct {
 	mu    sync.Mutex
 	known map[any]finding
 	asked int // attempts that were abandoned
@@ -171,7 +171,7 @@ type inquiry struct {
 
 // inquiries are those of one call of Update.
 type inquiries struct {
-	*Outside
+	*Findings
 	wanted *inquiry // what the current attempt was abandoned for; nil: it goes on
 	again  bool     // the attempt before was abandoned
 }
@@ -186,16 +186,16 @@ const (
 // ErrAgain ends an attempt at a transaction that begins again. Nothing that is done after it lasts.
 var ErrAgain = errors.New("the transaction begins again")
 
-// OutsideKey is the key of the *Outside in a context whose transactions share what was found out. With any other context, each
+// FindingsKey is the key of the *Findings in a context whose transactions share what was found out. With any other context, each
 // call of Update has one of its own.
-type OutsideKey struct{}
+type FindingsKey struct{}
 
 // Outside returns what find gives for something that is slow to find out, such as what a program says of a file. Find depends
 // on nothing but what, which tells inquiries apart, and does not use the transaction: this attempt is abandoned with
 // ErrAgain, find is called while no transaction is open, and the next attempt gets what it gave, as does every later one.
 // So a slow program does not keep a transaction open, and is not run again when the transaction has lost a race.
 // Nobody changes the value.
-func (t *Tx) Outside(what any, find func(context.Context) (any, error)) (any, error) {
+func Outside(t *Tx, what any, find func(context.Context) (any, error)) (any, error) {
 	o := t.inquiries
 	if o == nil {
 		return find(t.ctx)
@@ -217,12 +217,12 @@ func (t *Tx) Outside(what any, find func(context.Context) (any, error)) (any, er
 }
 
 // Abandoned reports whether the attempt has ended with ErrAgain, whatever has become of that error.
-func (t *Tx) Abandoned() bool { return t.inquiries != nil && t.inquiries.wanted != nil }
+func Abandoned(t *Tx) bool { return t.inquiries != nil && t.inquiries.wanted != nil }
 
 // Again reports whether the attempt follows one that was abandoned.
-func (t *Tx) Again() bool { return t.again }
+func Again(t *Tx) bool { return t.again }
 
-func (o *Outside) find(what any) (finding, bool) {
+func (o *Findings) find(what any) (finding, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f, ok := o.known[what]
@@ -230,7 +230,7 @@ func (o *Outside) find(what any) (finding, bool) {
 }
 
 // ask reports whether one more attempt may be abandoned.
-func (o *Outside) ask() bool {
+func (o *Findings) ask() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.asked++
@@ -238,7 +238,7 @@ func (o *Outside) ask() bool {
 }
 
 // inquire finds something out, and keeps it unless the caller has gone.
-func (o *Outside) inquire(ctx context.Context, q inquiry) finding {
+func (o *Findings) inquire(ctx context.Context, q inquiry) finding {
 	v, err := q.find(ctx)
 	f := finding{v, err}
 	o.mu.Lock()

@@ -1,6 +1,7 @@
 package context
 
 import (
+	"context"
 	"strings"
 
 	"catena/engine"
@@ -25,7 +26,10 @@ type readMetadataParams struct {
 
 // metadataTools are what reading and writing metadata in a call uses.
 func metadataTools(c *engine.Ctx) metadata.Tools {
-	return metadata.Tools{PDF: c.PDF(), Programs: c.Programs(), NewBlob: c.Tx.NewBlob, Outside: c.Tx.Outside}
+	outside := func(what any, find func(context.Context) (any, error)) (any, error) {
+		return storage.Outside(c.Tx, what, find)
+	}
+	return metadata.Tools{PDF: c.PDF(), Programs: c.Programs(), NewBlob: c.Tx.NewBlob, Outside: outside}
 }
 
 func (p readMetadataParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {

@@ -34,7 +34,10 @@ func (ms *Mappings) Watch(repo *storage.Repo) {
 			return nil
 		}
 		a := application{tx: tx, d: e.Doc, tools: ms.Tools, log: ms.Log}
-		a.tools.NewBlob, a.tools.Outside = tx.NewBlob, tx.Outside
+		a.tools.NewBlob = tx.NewBlob
+		a.tools.Outside = func(what any, find func(context.Context) (any, error)) (any, error) {
+			return storage.Outside(tx, what, find)
+		}
 		for _, m := range rules {
 			if !applies(m, e.Doc) {
 				continue
