@@ -34,7 +34,7 @@ func New() *Chains {
 	ch := &Chains{}
 	ch.kind = &library.Kind{
 		Family: "Chain", Noun: "chain", Ext: []string{".yaml", ".yml", ".json"},
-		Check: ch.check, Compile: compile,
+		Check: ch.check, Compile: compile, Works: works,
 	}
 	return ch
 }
@@ -49,6 +49,9 @@ func (ch *Chains) Load(ctx context.Context, e *engine.Engine) error { return ch.
 func (ch *Chains) Refresh(ctx context.Context, e *engine.Engine) error {
 	return ch.kind.Refresh(ctx, e)
 }
+
+// Lacks are the deployed chains that do not work on this server.
+func (ch *Chains) Lacks(e *engine.Engine) []library.Lack { return ch.kind.Lacks(e) }
 
 // Sync applies the files of a folder whose text is not what is deployed.
 func (ch *Chains) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
@@ -195,6 +198,16 @@ func problemsOf(chain *Chain, err error) []library.Problem {
 // It runs at every start and for texts that other processes have deployed, so it does not check
 // types of documents: a declaration that has changed must not keep a stored chain from being
 // loaded.
+// works finds what of a deployed chain this server does not have: the operations, and the types of documents.
+func works(set *engine.Set, types *schema.Registry, file, source string) []library.Problem {
+	chain, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return problems
+	}
+	_, err := chain.plan(set, types)
+	return problemsOf(chain, err)
+}
+
 func compile(set *engine.Set, file, source string) (engine.Op, error) {
 	chain, problems := Parse(file, []byte(source))
 	if len(problems) > 0 {

@@ -219,6 +219,9 @@ func (r *Runner) Refresh(ctx context.Context, e *engine.Engine) error {
 	return r.kind().Refresh(ctx, e)
 }
 
+// Lacks are the deployed scripts that do not work on this server.
+func (r *Runner) Lacks(e *engine.Engine) []library.Lack { return r.kind().Lacks(e) }
+
 // Sync deploys the scripts of a folder whose text is not what is deployed, and returns the
 // names of those it changed.
 func (r *Runner) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -227,4 +228,36 @@ func (t *Tx) hasEntry(e *Entry) (found bool, err error) {
 		return !found
 	})
 	return found, err
+}
+
+// awaitedKey holds the names of the events that something has ever waited for, each with a line end before and behind it. It is
+// read in the transaction in which an event happens, so that a server which has not heard of the wait cannot overlook it: of two
+// transactions at the same time, in one of which the first wait for an event begins and in the other the event happens, one
+// runs again, or the event was before the wait.
+var awaitedKey = layout.MetaKey("awaited")
+
+// Await has the transactions in which events of a name happen find out who waits for them (Awaited), on all servers. The list only
+// grows: an event too many costs a look at a table.
+func Await(t *Tx, event string) error {
+	if event == "" || strings.ContainsRune(event, '\n') {
+		return fault.Invalid.Errorf("event %q: not a name", event)
+	}
+	known, err := Awaited(t, event)
+	if err != nil || known {
+		return err
+	}
+	all, err := t.kv.Get(awaitedKey)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		all = []byte{'\n'}
+	}
+	return t.kv.Set(awaitedKey, append(bytes.Clone(all), event+"\n"...))
+}
+
+// Awaited reports whether anything has ever waited for an event of a name.
+func Awaited(t *Tx, event string) (bool, error) {
+	all, err := t.kv.Get(awaitedKey)
+	return bytes.Contains(all, []byte("\n"+event+"\n")), err
 }

@@ -12,6 +12,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/maintenance"
 	"catena/storage/outbox"
+	"catena/storage/storagetest"
 )
 
 func TestEvents(t *testing.T) {
@@ -228,4 +229,34 @@ func TestNestUndoes(t *testing.T) {
 	if problems, err := maintenance.Verify(context.Background(), w.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v %v", problems, err)
 	}
+}
+
+// TestAwait: an event is awaited once somebody has said so, whatever other names look like it.
+func TestAwait(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	want := func(event string, known bool) {
+		t.Helper()
+		w.Read(w.System(), func(tx *storage.Tx) error {
+			got, err := storage.Awaited(tx, event)
+			if got != known {
+				t.Errorf("%s is awaited: %t, want %t", event, got, known)
+			}
+			return err
+		})
+	}
+	await := func(event string) error {
+		return w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return storage.Await(tx, event) })
+	}
+	want("a", false)
+	want("", false)
+	for _, event := range []string{"ab", "b", "ab"} {
+		if err := await(event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for event, known := range map[string]bool{"a": false, "ab": true, "b": true, "abb": false, "": false} {
+		want(event, known)
+	}
+	storagetest.WantKind(t, await(""), fault.Invalid, "not a name")
+	storagetest.WantKind(t, await("a\nb"), fault.Invalid, "not a name")
 }

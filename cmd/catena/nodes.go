@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"catena/engine/library"
 	"catena/rest"
 	"catena/storage"
 	"catena/storage/cluster"
@@ -25,6 +26,9 @@ func (a *app) join(ctx context.Context, address string) (err error) {
 		return err
 	}
 	a.member, err = cluster.Join(ctx, a.repo, cluster.Node{Address: address, Host: host, Version: version})
+	if err == nil {
+		a.follower = library.NewFollower(a.deployments(), a.engine, a.log, a.member.Compare)
+	}
 	return err
 }
 
@@ -45,7 +49,7 @@ func (a *app) nodeChecks() []rest.Check {
 	if a.member == nil {
 		return nil
 	}
-	return []rest.Check{{Name: "nodeStatus", Test: a.member.Status}}
+	return []rest.Check{{Name: "nodeStatus", Test: a.member.Status}, {Name: "followStatus", Says: true, Test: a.follower.Status}}
 }
 
 // alone is a task that one node at a time carries out.
@@ -63,11 +67,8 @@ func (a *app) nodeTasks() []task {
 	if a.member == nil {
 		return nil
 	}
-	return []task{{"node", a.member.Run}, {"following other nodes", a.follow}}
+	return []task{{"node", a.member.Run}, {"following other nodes", a.follower.Run}}
 }
-
-// follow deploys what other nodes deploy, and withdraws what they withdraw.
-func (a *app) follow(ctx context.Context) error { return a.deployments().Follow(ctx, a.engine, a.log) }
 
 // nodeFigures are those of a node of a database. A server with a data directory has none.
 type nodeFigures struct{ *app }

@@ -78,7 +78,8 @@ type app struct {
 	fresh     bool             // nothing was there
 	password  string           // made up for the Administrator of a fresh store
 	member    *cluster.Member  // of the nodes that share database; nil: there are no others
-	keeper    keeper           // of location
+	follower  *library.Follower
+	keeper    keeper // of location
 	blobs     *blob.Store
 	location  contentLocation
 	answering answering // of the bucket, if content is in one
@@ -348,7 +349,8 @@ func (a *app) workflowStatus(context.Context) error {
 // handler is the REST interface on this data directory.
 func (a *app) handler(c rest.Config) *rest.Handler {
 	c.Engine, c.Log, c.Version, c.Program, c.Hooks = a.engine, a.log, platformVersion, version, automation.Receive(a.hooks)
-	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true}, rest.Check{Name: "workflowStatus", Test: a.workflowStatus, Part: true})
+	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true}, rest.Check{Name: "workflowStatus", Test: a.workflowStatus, Part: true},
+		rest.Check{Name: "deployedStatus", Test: func(context.Context) error { return a.deployments().Status(a.engine) }, Part: true, Says: true})
 	if a.location.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})
 	}

@@ -78,6 +78,14 @@ func startServer(t testing.TB, data string, args ...string) *process {
 // startBy is startServer by a program that becomes the server, such as one that has it run in another network.
 func startBy(t testing.TB, by []string, data string, args ...string) *process {
 	t.Helper()
+	p := startProcess(t, by, data, args...)
+	p.ready(t)
+	return p
+}
+
+// startProcess is startBy for a server that need not be ready.
+func startProcess(t testing.TB, by []string, data string, args ...string) *process {
+	t.Helper()
 	name, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +118,6 @@ func startBy(t testing.TB, by []string, data string, args ...string) *process {
 		p.done <- cmd.Wait()
 	}()
 	t.Cleanup(func() { p.stop(t) })
-	p.ready(t)
 	return p
 }
 

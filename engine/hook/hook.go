@@ -9,6 +9,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -21,6 +22,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/keyring"
+	"catena/storage/schema"
 )
 
 // table keeps how the last run of each hook ended.
@@ -42,7 +44,7 @@ type Hooks struct {
 // New returns the hooks of an engine, none yet.
 func New() *Hooks {
 	h := &Hooks{deployed: map[string]*Hook{}}
-	h.kind = &library.Kind{Family: "Hook", Noun: "hook", Ext: []string{".yaml", ".yml", ".json"}, Check: h.check, Put: h.put}
+	h.kind = &library.Kind{Family: "Hook", Noun: "hook", Ext: []string{".yaml", ".yml", ".json"}, Check: h.check, Put: h.put, Keep: keep, Works: works}
 	return h
 }
 
@@ -54,6 +56,9 @@ func (h *Hooks) Load(ctx context.Context, e *engine.Engine) error {
 
 // Refresh deploys what other servers have deployed on the same store.
 func (h *Hooks) Refresh(ctx context.Context, e *engine.Engine) error { return h.kind.Refresh(ctx, e) }
+
+// Lacks are the deployed hooks that do not work on this server.
+func (h *Hooks) Lacks(e *engine.Engine) []library.Lack { return h.kind.Lacks(e) }
 
 // Sync applies the files of a folder whose text is not what is deployed.
 func (h *Hooks) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
@@ -69,39 +74,43 @@ func (h *Hooks) check(c *engine.Ctx, file, source string) (string, []library.Pro
 	return one.Name, one.Check(c, file, one.in(), variable, h.AnyUser), nil
 }
 
-// put takes the deployed hooks. The secrets of those that are gone are forgotten: a hook of the same name is another one.
+// works finds what of a deployed hook this server does not have.
+func works(set *engine.Set, types *schema.Registry, file, source string) []library.Problem {
+	one, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return problems
+	}
+	return one.Works(set, types, file, one.in(), variable)
+}
+
+// keep forgets the secrets of a hook in the transaction that removes it: a hook of the same name is another one. A server that
+// hears of it later would forget those of the next one.
+func keep(tx *storage.Tx, v library.Version) error {
+	if !v.Deleted {
+		return nil
+	}
+	if err := keyring.Hooks.Forget(tx, v.Name); err != nil {
+		return err
+	}
+	return tx.Table(table).Delete(v.Name)
+}
+
+// put takes the deployed hooks.
 func (h *Hooks) put(all []library.Version) error {
 	deployed := map[string]*Hook{}
+	var errs []error
 	for _, v := range all {
 		one, problems := Parse(v.File, []byte(v.Source))
 		if len(problems) > 0 {
-			return fmt.Errorf("hook %s: %w", v.Name, problems[0])
+			errs = append(errs, fmt.Errorf("hook %s: %w", v.Name, problems[0]))
+			continue
 		}
 		deployed[v.Name] = one
 	}
 	h.mu.Lock()
-	gone := []string{}
-	for name := range h.deployed {
-		if deployed[name] == nil {
-			gone = append(gone, name)
-		}
-	}
 	h.deployed = deployed
 	h.mu.Unlock()
-	if len(gone) == 0 {
-		return nil
-	}
-	return h.engine.Repo().Update(context.Background(), h.engine.System(), func(tx *storage.Tx) error {
-		for _, name := range gone {
-			if err := keyring.Hooks.Forget(tx, name); err != nil {
-				return err
-			}
-			if err := tx.Table(table).Delete(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return errors.Join(errs...)
 }
 
 // find returns a deployed hook; nil if there is none.

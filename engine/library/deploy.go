@@ -51,6 +51,7 @@ func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
 			k.deployed[v.Name] = v
 		}
 	}
+	k.checked = nil
 	all := k.inOrder()
 	if k.Put != nil {
 		return k.Put(all)
@@ -106,6 +107,7 @@ func (k *Kind) withdraw(e *engine.Engine, name string, version int64) error {
 		return nil
 	}
 	delete(k.deployed, name)
+	k.left, k.checked = slices.DeleteFunc(k.left, func(v Version) bool { return v.Name == name }), nil
 	if k.Put != nil {
 		return k.Put(k.inOrder())
 	}

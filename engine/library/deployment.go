@@ -3,14 +3,10 @@ package library
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"time"
 
 	"catena/engine"
+	"catena/storage/fault"
 )
-
-// FollowEvery is how often a server looks for what others have deployed.
-const FollowEvery = 500 * time.Millisecond
 
 // Deployment is one kind of what is deployed on an engine while it runs: its chains, for example.
 type Deployment interface {
@@ -51,20 +47,10 @@ func (ds Deployments) each(do func(Deployment) error) error {
 	return errors.Join(errs...)
 }
 
-// Follow refreshes at intervals, until ctx ends.
-func (ds Deployments) Follow(ctx context.Context, e *engine.Engine, log *slog.Logger) error {
-	t := time.NewTicker(FollowEvery)
-	defer t.Stop()
-	for failed := false; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-			err := ds.Refresh(ctx, e)
-			if err != nil && ctx.Err() == nil && !failed { // an outage is one message
-				log.Error("what other nodes have deployed", "error", err)
-			}
-			failed = err != nil
-		}
+// Status fails, and names the texts, if something that is deployed does not work on this server.
+func (ds Deployments) Status(e *engine.Engine) error {
+	if lacks := ds.Lacks(e); len(lacks) > 0 {
+		return fault.Unavailable.New(listed(texts(lacks)))
 	}
+	return nil
 }

@@ -1,13 +1,9 @@
 package library
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"catena/engine"
 )
@@ -58,54 +54,4 @@ func TestDeployments(t *testing.T) {
 	if err := (Deployments{}).Load(t.Context(), other.Engine); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestFollow has a server follow another one without being told, and log what it cannot deploy, until
-// it can.
-func TestFollow(t *testing.T) {
-	s := newShelf(t)
-	other, all := s.beside()
-	var log text
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- all.Follow(ctx, other.Engine, slog.New(slog.NewTextHandler(&log, nil))) }()
-	await := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal(what)
-			}
-		}
-	}
-	has := func(name string) func() bool {
-		return func() bool { _, ok := other.Set().Op(name); return ok }
-	}
-	s.must("Note.Save", "source", "A.A\na")
-	await("A.A is not deployed", has("A.A"))
-	s.must("Label.Save", "source", "M.M needs B.B\nm")
-	await("nothing is logged", func() bool { return strings.Contains(log.String(), "label M.M: operation B.B") })
-	s.must("Note.Save", "source", "B.B\nb")
-	await("M.M is not deployed", has("M.M"))
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
-
-// text is a log that is read while it is written.
-type text struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *text) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *text) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -25,6 +25,7 @@ import (
 	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 // Problem is something wrong in a text, with its position, counted from 1.
@@ -73,6 +74,9 @@ type Kind struct {
 	// Put takes what is deployed from here on, of a kind whose texts are no operations and that
 	// has no Compile.
 	Put func(all []Version) error
+	// Works finds what of a deployed text does not work on this server: with its operations, and its types of documents. What other
+	// servers find must follow from the same alone. May be nil: a text that compiles works.
+	Works func(set *engine.Set, types *schema.Registry, file, source string) []Problem
 	// Keep writes what else belongs to a version, or to one that is removed (Deleted), in the transaction that keeps it. May be nil.
 	Keep func(tx *storage.Tx, v Version) error
 
@@ -81,6 +85,8 @@ type Kind struct {
 	withdrawn map[string]int64 // the last version that was taken out of use, by place
 	left      []Version        // deployed texts that did not compile
 	lacking   *engine.Set      // in which they did not
+	lacks     []Lack
+	checked   *engine.Set // for which lacks holds; nil: for none, as what is deployed has changed
 }
 
 func (k *Kind) currentTable() string { return "library." + k.Noun }

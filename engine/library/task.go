@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"catena/engine"
+	"catena/storage/schema"
 )
 
 // Task is what a text says that runs one operation, chain or script as a user.
@@ -64,10 +65,15 @@ func (t *Task) Plan(set *engine.Set, in, variable string, o engine.PlanOptions) 
 	return set.Plan([]engine.Step{t.Step}, in, o)
 }
 
+// Works returns what of a task a server does not have.
+func (t *Task) Works(set *engine.Set, types *schema.Registry, file, in, variable string) []Problem {
+	_, err := t.Plan(set, in, variable, engine.PlanOptions{Types: types})
+	return PlanProblems(file, t.Step.Line, t.Step.Column, err)
+}
+
 // Check returns what is wrong with a task beyond its form. That its user does not exist is no problem if any will do.
 func (t *Task) Check(c *engine.Ctx, file, in, variable string, anyUser bool) []Problem {
-	_, err := t.Plan(c.Set(), in, variable, engine.PlanOptions{Types: c.Tx.Repo().Types()})
-	problems := PlanProblems(file, t.Step.Line, t.Step.Column, err)
+	problems := t.Works(c.Set(), c.Tx.Repo().Types(), file, in, variable)
 	if _, err := engine.RunsAs(c.Tx, t.As); err != nil && !anyUser {
 		problems = append(problems, Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("as: user %s does not exist", t.As)})
 	}

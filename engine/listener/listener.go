@@ -41,7 +41,7 @@ func New() *Listeners {
 	ls := &Listeners{}
 	ls.kind = &library.Kind{
 		Family: "Listener", Noun: "listener", Ext: []string{".yaml", ".yml", ".json"},
-		Check: ls.check, Put: ls.put,
+		Check: ls.check, Put: ls.put, Works: works,
 	}
 	return ls
 }
@@ -65,6 +65,9 @@ func (ls *Listeners) Refresh(ctx context.Context, e *engine.Engine) error {
 	return ls.kind.Refresh(ctx, e)
 }
 
+// Lacks are the deployed listeners that do not work on this server.
+func (ls *Listeners) Lacks(e *engine.Engine) []library.Lack { return ls.kind.Lacks(e) }
+
 // Watch has the listeners called for what happens in a repository. It is called before the repository is used.
 func (ls *Listeners) Watch(repo *storage.Repo) { repo.OnEvent(ls.happened) }
 
@@ -80,6 +83,15 @@ func (ls *Listeners) check(c *engine.Ctx, file, source string) (string, []librar
 		return "", problems, nil
 	}
 	return l.Name, l.check(c.Set(), c.Tx.Repo().Types()), nil
+}
+
+// works finds what of a deployed listener this server does not have.
+func works(set *engine.Set, types *schema.Registry, file, source string) []library.Problem {
+	l, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return problems
+	}
+	return l.check(set, types)
 }
 
 // check tells what is wrong with a listener beyond its form.

@@ -23,6 +23,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/schema"
 )
 
 // The kinds of jobs: one that is due when a schedule is, and the run.
@@ -52,7 +53,7 @@ type Schedules struct {
 // New returns the schedules of an engine, none yet.
 func New() *Schedules {
 	s := &Schedules{deployed: map[string]*Schedule{}, versions: map[string]int64{}}
-	s.kind = &library.Kind{Family: "Schedule", Noun: "schedule", Ext: []string{".yaml", ".yml", ".json"}, Check: s.check, Put: s.put, Keep: keep}
+	s.kind = &library.Kind{Family: "Schedule", Noun: "schedule", Ext: []string{".yaml", ".yml", ".json"}, Check: s.check, Put: s.put, Keep: keep, Works: works}
 	return s
 }
 
@@ -70,6 +71,18 @@ func (s *Schedules) Refresh(ctx context.Context, e *engine.Engine) error {
 // Sync applies the files of a folder whose text is not what is deployed.
 func (s *Schedules) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
 	return s.kind.Sync(ctx, e, dir)
+}
+
+// Lacks are the deployed schedules that do not work on this server.
+func (s *Schedules) Lacks(e *engine.Engine) []library.Lack { return s.kind.Lacks(e) }
+
+// works finds what of a deployed schedule this server does not have.
+func works(set *engine.Set, types *schema.Registry, file, source string) []library.Problem {
+	sch, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return problems
+	}
+	return sch.Works(set, types, file, sch.in(), scheduleVariable)
 }
 
 // check finds everything that is wrong with a text.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"sync"
 	"time"
 
 	"catena/engine"
@@ -34,17 +33,12 @@ const (
 var Owner = storage.Owner{Name: "waiting", Erase: erase, Leave: leave}
 
 // Runs are the chains of one engine that wait.
-type Runs struct {
-	engine *engine.Engine
-
-	mu     sync.RWMutex
-	events map[string]bool // that something waits for, or has waited for since the server began
-}
+type Runs struct{ engine *engine.Engine }
 
 // New returns the chains that wait, before there is an engine.
-func New() *Runs { return &Runs{events: map[string]bool{engine.TaskEnded: true}} }
+func New() *Runs { return &Runs{} }
 
-// Load reads what is waited for, at start, and has events wake it. It is called once, before the repository is used.
+// Load has events wake what waits for them. It is called once, before the repository is used.
 func (r *Runs) Load(ctx context.Context, e *engine.Engine) error {
 	r.engine = e
 	r.Watch(e.Repo())
@@ -52,32 +46,44 @@ func (r *Runs) Load(ctx context.Context, e *engine.Engine) error {
 }
 
 // Watch has what happens in a repository wake the chains that wait for it.
-func (r *Runs) Watch(repo *storage.Repo) { repo.OnEvent(r.happened) }
+func (r *Runs) Watch(repo *storage.Repo) { repo.OnEvent(happened) }
 
-// Refresh follows what chains wait for that run in other processes.
+// Refresh has the store know of what was waited for before it knew of such waits, and of what waits on servers of that version.
 func (r *Runs) Refresh(ctx context.Context, e *engine.Engine) error {
-	return e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
+	var unknown []string
+	err := e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
+		unknown = nil
 		for k, err := range storage.Records[awaited](tx.Table(eventTable), "", "", 0) {
 			if err != nil {
 				return err
 			}
-			r.note(k.Event)
+			if known, err := awaits(tx, k.Event); err != nil {
+				return err
+			} else if !known {
+				unknown = append(unknown, k.Event)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(unknown) == 0 {
+		return err
+	}
+	return e.Repo().Update(ctx, e.System(), func(tx *storage.Tx) error {
+		for _, event := range unknown {
+			if err := storage.Await(tx, event); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 }
 
-// note never forgets: an event too many costs a look at a table, one too few a chain that sleeps for ever.
-func (r *Runs) note(event string) {
-	r.mu.RLock()
-	known := r.events[event]
-	r.mu.RUnlock()
-	if known {
-		return
+// awaits reports whether chains may wait for an event.
+func awaits(tx *storage.Tx, event string) (bool, error) {
+	if event == engine.TaskEnded { // most waits are for tasks
+		return true, nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events[event] = true
+	return storage.Awaited(tx, event)
 }
 
 // row is a chain that waits.
@@ -150,7 +156,7 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 	if size := len(w.Input) + len(w.Vars) + len(w.Params); size > maxRow {
 		return nil, fault.Limit.Errorf("a chain that waits keeps at most %d bytes, not %d", maxRow, size)
 	}
-	if err := w.await(c, s, r, k); err != nil {
+	if err := w.await(c, s, k); err != nil {
 		return nil, err
 	}
 	if err := w.holdFiles(c, k.Files); err != nil {
@@ -195,7 +201,7 @@ func (w *row) continued(c *engine.Ctx) error {
 }
 
 // await has the chain go on when the time has come.
-func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs, k *engine.ValueWriter) error {
+func (w *row) await(c *engine.Ctx, s *engine.Suspension, k *engine.ValueWriter) error {
 	reason := engine.WaitedTime
 	switch {
 	case w.Batched:
@@ -216,7 +222,9 @@ func (w *row) await(c *engine.Ctx, s *engine.Suspension, r *Runs, k *engine.Valu
 		if s.Wait.Task != "" {
 			w.Subject = s.Wait.Task
 		}
-		r.note(w.Event)
+		if err := storage.Await(c.Tx, w.Event); err != nil {
+			return err
+		}
 		key := subjectKey(w.Subject, w.Event, w.Run)
 		if err := c.Tx.Table(eventTable).Put(key, awaited{w.Event, w.key()}); err != nil {
 			return err
@@ -239,12 +247,9 @@ func enqueue(tx *storage.Tx, w *row, due time.Time, reason string) error {
 }
 
 // happened has the chains that wait for an event of a document go on once the transaction is committed.
-func (r *Runs) happened(tx *storage.Tx, e storage.Event) error {
-	r.mu.RLock()
-	known := r.events[e.Name]
-	r.mu.RUnlock()
-	if !known {
-		return nil
+func happened(tx *storage.Tx, e storage.Event) error {
+	if known, err := awaits(tx, e.Name); err != nil || !known {
+		return err
 	}
 	var subjects []string
 	action, _ := e.Extra["action"].(string)

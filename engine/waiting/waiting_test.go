@@ -16,6 +16,7 @@ import (
 	"catena/ops"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/kv"
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/storagetest"
@@ -30,6 +31,8 @@ type world struct {
 	runs   *waiting.Runs
 	clock  atomic.Int64
 	limits engine.Limits
+	db     *kv.DB
+	second func() *storage.Repo // as another server has the repository
 }
 
 func newWorld(t *testing.T) *world {
@@ -39,6 +42,15 @@ func newWorld(t *testing.T) *world {
 	w.repo = storagetest.Open(t, func(c *storage.Config) {
 		c.Clock, c.BlobGrace = w.now, time.Nanosecond
 		c.Owners = append(append(c.Owners, waiting.Owner), ops.Owners...)
+		config := *c
+		w.db = c.DB
+		w.second = func() *storage.Repo {
+			repo, err := storage.Open(t.Context(), config, "")
+			w.must(err)
+			t.Cleanup(func() { w.must(repo.Close()) })
+			workflow.Watch(repo)
+			return repo
+		}
 	})
 	workflow.Watch(w.repo)
 	w.runs = waiting.New()
@@ -260,6 +272,44 @@ func TestEvent(t *testing.T) {
 	w.must(err)
 	if list := w.waiting("Administrator"); len(list) != 0 {
 		t.Errorf("stopped, and the document is erased: %v", list)
+	}
+}
+
+// TestEventElsewhere: the first wait for an event begins on one server, and the event happens on another one that has not heard of
+// it.
+func TestEventElsewhere(t *testing.T) {
+	w := newWorld(t)
+	other := &world{t: t, repo: w.second(), runs: waiting.New()}
+	other.clock.Store(w.clock.Load())
+	other.start()
+	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: {event: documentLocked}\n" + add("@{Waited}"))
+	_, err := w.run("bob", "T.Wait", storage.Ref("/a"), nil)
+	w.must(err)
+	_, err = other.run("Administrator", "Document.Lock", storage.Ref("/a"), nil)
+	w.must(err)
+	_, err = other.run("Administrator", "Document.Unlock", storage.Ref("/a"), nil)
+	w.must(err)
+	w.pass(0)
+	if got := w.title(); got != "aevent" {
+		t.Errorf("after the event: %q", got)
+	}
+}
+
+// TestEventOfBefore: chains that wait in a store of a version that kept no list of events are woken as well.
+func TestEventOfBefore(t *testing.T) {
+	w := newWorld(t)
+	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: {event: documentLocked}\n" + add("@{Waited}"))
+	_, err := w.run("bob", "T.Wait", storage.Ref("/a"), nil)
+	w.must(err)
+	w.must(w.db.Update(t.Context(), func(tx *kv.Tx) error { return tx.Delete([]byte("mawaited")) }))
+	w.must(w.runs.Refresh(t.Context(), w.engine))
+	_, err = w.run("Administrator", "Document.Lock", storage.Ref("/a"), nil)
+	w.must(err)
+	_, err = w.run("Administrator", "Document.Unlock", storage.Ref("/a"), nil)
+	w.must(err)
+	w.pass(0)
+	if got := w.title(); got != "aevent" {
+		t.Errorf("after the event: %q", got)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,7 @@ type Node struct {
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"` // by the clock that all nodes share
 	Lost    bool      `json:"lost,omitempty"`
+	Lacks   *[]string `json:"lacks,omitempty"` // deployed texts that do not work on it; nil: not known
 }
 
 // duty is what one node at a time carries out.
@@ -90,6 +92,8 @@ type Member struct {
 	self Node
 	last atomic.Int64 // when the row was renewed last, by the clock of the machine
 	seen atomic.Int64 // how many nodes are there
+
+	mu sync.Mutex // of self.Started and self.Lacks
 }
 
 // Join adds this process to the nodes of a store.
@@ -122,12 +126,13 @@ func (m *Member) Run(ctx context.Context) error {
 func (m *Member) beat(ctx context.Context) error {
 	began := time.Now()
 	err := m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error {
-		n := m.self
-		n.Seen = t.Now()
-		if n.Started.IsZero() {
-			n.Started = t.Now()
-			m.self.Started = n.Started
+		m.mu.Lock()
+		if m.self.Started.IsZero() {
+			m.self.Started = t.Now()
 		}
+		n := m.self
+		m.mu.Unlock()
+		n.Seen = t.Now()
 		return t.Table(nodes).Put(n.ID, n)
 	})
 	if err != nil {
