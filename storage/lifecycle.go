@@ -74,7 +74,7 @@ func (t *Tx) trashedAbove(d *Doc) (ids []layout.ID, err error) {
 }
 
 // SetTrashed puts d and everything below it in the trash, or takes it out. Folders above it that are in
-// the trash come out with it.
+// the trash come out with it. Of a folder with more below it than one call changes, RunTrash does the rest soon after.
 func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	cur, err := t.edit(d, permWriteLifeCycle)
 	if err != nil {
@@ -91,7 +91,11 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 		return nil, err
 	}
 	if !whole {
-		return nil, fault.Limit.Errorf("document %s: more than %d documents below it", cur.Path(), t.repo.limits.TreeCopy)
+		ids = nil
+		if err := t.kv.Set(layout.TrashKey(cur.id), trashRow(trashed, nil)); err != nil {
+			return nil, err
+		}
+		t.kv.Wake(trashTopic)
 	}
 	below := len(ids)
 	if !trashed {

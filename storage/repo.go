@@ -75,7 +75,7 @@ type Limits struct {
 	ScanRows    int   `setting:"limit-query-rows" default:"100000" doc:"index rows that one query reads for conditions without an index"`
 	PathDepth   int   `setting:"limit-folder-depth" default:"256" doc:"levels of the tree of documents"`
 	NameLength  int   `setting:"limit-name" unit:"bytes" default:"255 B" doc:"size of the name of a document"`
-	TreeCopy    int   `setting:"limit-tree" default:"5000" doc:"documents that one call copies or deletes"`
+	TreeCopy    int   `setting:"limit-tree" default:"5000" doc:"documents that one call copies, or marks as trashed with their folder; of more, the rest is marked in the background"`
 	BlobSize    int64 `setting:"limit-file" unit:"bytes" default:"5 GiB" doc:"size of one file"`
 	BlobCache   int64 `setting:"limit-content-cache" unit:"bytes" default:"1 GiB" doc:"size of the local cache of files in a bucket"`
 	EventDepth  int   `setting:"limit-event-depth" default:"8" doc:"levels of events that are fired by events"`

@@ -243,3 +243,110 @@ func (r *Repo) expired(span time.Duration) func(value []byte) []byte {
 		return value
 	}
 }
+
+// trashTopic wakes RunTrash.
+const trashTopic = "trash"
+
+// trashPause is how long RunTrash waits at most until it looks again.
+const trashPause = 15 * time.Second
+
+// trashRow is the value of a row at a folder whose content goes into the trash or comes out of it: which of the two, and the key
+// of the last child that is done.
+func trashRow(trashed bool, last []byte) []byte {
+	flag := byte(0)
+	if trashed {
+		flag = 1
+	}
+	return append([]byte{flag}, last...)
+}
+
+// RunTrash puts what is below large folders into the trash, or takes it out, until ctx ends.
+func (r *Repo) RunTrash(ctx context.Context) error {
+	r.working.Add(1)
+	defer r.working.Done()
+	woken, stop := r.db.Watch(trashTopic)
+	defer stop()
+	for ctx.Err() == nil {
+		more, err := r.TrashSome(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("documents below a folder cannot be put into the trash", "err", err)
+		}
+		if more && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-woken:
+		case <-time.After(trashPause):
+		}
+	}
+	return nil
+}
+
+// TrashSome does the work of RunTrash for some children of one folder, and reports whether there was any.
+func (r *Repo) TrashSome(ctx context.Context) (more bool, err error) {
+	err = r.Update(ctx, r.System(), func(t *Tx) error {
+		more = false
+		rg := prefix([]byte{layout.TrashSpace})
+		rg.Limit = 1
+		for row, err := range t.kv.Scan(rg) {
+			if err != nil {
+				return err
+			}
+			more = true
+			return t.trashChildren(layout.IDAtEnd(row.Key), row.Value[0] == 1, row.Value[1:])
+		}
+		return nil
+	})
+	return more, err
+}
+
+// trashChildren marks the next children of a folder. Those that have children themselves get a row of their own. A folder that
+// was taken out of the trash meanwhile, or put into it, is left alone.
+func (t *Tx) trashChildren(folder layout.ID, trashed bool, last []byte) error {
+	n, err := t.node(folder)
+	if err != nil {
+		return err
+	}
+	if n == nil || (n.flags&layout.Trashed != 0) != trashed {
+		return t.kv.Delete(layout.TrashKey(folder))
+	}
+	rg := prefix(layout.ChildrenPrefix(folder))
+	rg.Limit, rg.KeysOnly = sweepBatch, true
+	if len(last) > 0 {
+		rg.Start = append(bytes.Clone(last), 0)
+	}
+	var ids []layout.ID
+	for row, err := range t.kv.Scan(rg) {
+		if err != nil {
+			return err
+		}
+		_, child := layout.PositionAndID(row.Key)
+		ids, last = append(ids, child), bytes.Clone(row.Key)
+	}
+	if len(ids) == 0 {
+		return t.kv.Delete(layout.TrashKey(folder))
+	}
+	docs, err := t.loadMany(ids)
+	if err != nil {
+		return err
+	}
+	if err := t.flagTrashed(docs, trashed); err != nil {
+		return err
+	}
+	if !trashed {
+		if err := t.feedRestored(docs); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		if some, err := t.anyChild(id); err != nil {
+			return err
+		} else if some {
+			if err := t.kv.Set(layout.TrashKey(id), trashRow(trashed, nil)); err != nil {
+				return err
+			}
+		}
+	}
+	return t.kv.Set(layout.TrashKey(folder), trashRow(trashed, last))
+}

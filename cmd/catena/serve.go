@@ -383,7 +383,7 @@ func (a *app) background(ctx context.Context, more []task) (wait func()) {
 		tasks = append(tasks, task{"content", func(ctx context.Context) error { return a.answering.run(ctx, a.blobs.Ping) }})
 	}
 	for _, b := range a.branches {
-		tasks = append(tasks, a.alone(task{"full text of " + b.repo.Name(), b.repo.RunText}), task{"jobs", func(ctx context.Context) error {
+		tasks = append(tasks, a.alone(task{"full text of " + b.repo.Name(), b.repo.RunText}), a.alone(task{"trash of " + b.repo.Name(), b.repo.RunTrash}), task{"jobs", func(ctx context.Context) error {
 			return outbox.Run(ctx, b.repo, a.jobHandlers(b))
 		}})
 	}

@@ -17,7 +17,6 @@ var trash = engine.Op{
 type trashParams struct{}
 
 func (trashParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	// Everything below is marked in the same transaction, which is why storage bounds the number of
-	// documents (TreeCopy). The permission needed is WriteLifeCycle, on this document only.
+	// The permission needed is WriteLifeCycle, on this document only.
 	return c.Tx.SetTrashed(d, true)
 }

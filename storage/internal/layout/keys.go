@@ -45,6 +45,7 @@ import (
 //	w 4 digest                  the text in a content
 //	b 1 digest                  the content of a small file
 //	b 2 digest                  since when nobody may need it
+//	y id                        a folder whose content is put into the trash, or taken out of it
 //	z id                        a deleted folder whose content is not yet removed
 //	m name                      the root's id, the epoch of the tree, the numbers of names
 const (
@@ -62,6 +63,7 @@ const (
 	RelationSpace = 'l'
 	WordsSpace    = 'w'
 	BlobSpace     = 'b'
+	TrashSpace    = 'y'
 	GoneSpace     = 'z'
 	MetaSpace     = 'm'
 )
@@ -158,6 +160,9 @@ func NodeKey(id ID) []byte { return idKey(NodeSpace, id) }
 
 // DocumentSpaces are the spaces that have a row of each document, by its id.
 var DocumentSpaces = [][]byte{{NodeSpace}, {RecordSpace}}
+
+// TrashKey is the key of a folder whose content is put into the trash, or taken out of it, in parts.
+func TrashKey(id ID) []byte { return idKey(TrashSpace, id) }
 
 // GoneKey is the key of a deleted folder whose content is not yet removed.
 func GoneKey(id ID) []byte { return idKey(GoneSpace, id) }
