@@ -183,9 +183,10 @@ func (w *writer) address(prefix string, d *storage.Doc) string {
 }
 
 func (w *writer) withPreview(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
-	b, err := d.MainBlob()
 	// A note without text has a view too, an empty one, as on the platform, whose front end counts on an address there.
-	if err != nil || b == nil && !d.IsNote() {
+	// Of the address of a document with files it makes that of the view of each.
+	files, err := d.AllBlobs()
+	if err != nil || len(files) == 0 && !d.IsNote() {
 		return append(dst, `{"url":null}`...), err
 	}
 	dst = schema.AppendString(append(dst, `{"url":`...), w.address("/site", d)+"/@preview/?changeToken="+d.ChangeToken())
