@@ -217,10 +217,10 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	return as, nil
 }
 
-// Open takes in the counters of wrong passwords of an earlier process, and gives a store in which keys are not listed by
-// user yet these rows.
+// Open takes in the counters of wrong passwords of an earlier process, and has keys and sessions listed by user in a store in
+// which they are not yet.
 func Open(ctx context.Context, repo *storage.Repo) error {
-	if err := restoreCounters(ctx, repo); err != nil {
+	if err := cmp.Or(restoreCounters(ctx, repo), listSessions(ctx, repo)); err != nil {
 		return err
 	}
 	listed := func(tx *storage.Tx) (done bool, err error) {

@@ -241,7 +241,8 @@ func end(tx *storage.Tx, user string) error {
 // Sweep removes sessions, invitations, codes and counters that have ended, and writes what Flush does.
 func Sweep(ctx context.Context, repo *storage.Repo) error {
 	return errors.Join(
-		Flush(ctx, repo), repo.SweepExpired(ctx, sessions, sessionKept), repo.SweepExpired(ctx, invitations, invitationKept),
+		Flush(ctx, repo), repo.SweepExpired(ctx, sessions, sessionKept), repo.SweepExpired(ctx, sessionsOf, sessionKept),
+		repo.SweepExpired(ctx, invitations, invitationKept),
 		repo.SweepExpired(ctx, known, addressKept), repo.SweepExpired(ctx, counters, password.LongestCount),
 	)
 }

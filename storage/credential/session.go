@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"catena/storage"
@@ -15,9 +16,23 @@ import (
 	"catena/storage/internal/secret"
 )
 
-var sessions = row.Secret{Name: "sessions"}
+var (
+	sessions   = row.Secret{Name: "sessions"}   // by the hash of the token
+	sessionsOf = row.Secret{Name: "sessionsOf"} // the sessions of a user, by user and hash
+)
 
 const sessionKept = 12 * time.Hour
+
+// listedFrom is the row of sessionsOf with the instant from which every session that began is listed there: those that
+// began before, by an earlier version of the program, have all ended sessionKept later. No user has the name "".
+const listedFrom = "\x00"
+
+// listing is a row of sessionsOf, which ends with the session.
+type listing struct {
+	Expires time.Time `json:"expires"`
+}
+
+func ownSession(user, name string) string { return user + "\x00" + name }
 
 // sessionRow is a browser that signed in, kept under the hash of its token.
 type sessionRow struct {
@@ -37,26 +52,66 @@ type Session struct {
 
 // Sessions returns the sessions of the caller that stand, those that end last first.
 func Sessions(tx *storage.Tx) ([]Session, error) {
+	user := tx.Principal().Name
+	if user == "" {
+		return nil, storage.ErrNobody
+	}
 	all := []Session{}
-	for id, raw := range tx.Secret(sessions).Scan("", "", false, 0) {
-		var s sessionRow
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, fault.Internal.Errorf("session: %w", err)
-		}
-		if s.User != tx.Principal().Name || !tx.Now().Before(s.Expires) {
-			continue
-		}
-		stands, err := passwordIs(tx, s.User, s.Password)
+	for name, err := range sessionNames(tx, user) {
 		if err != nil {
 			return nil, err
 		}
-		if stands {
+		var s sessionRow
+		stands, err := readSession(tx, name, &s)
+		if err != nil {
+			return nil, err
+		}
+		if stands && s.User == user && tx.Now().Before(s.Expires) {
 			proof := tx.Principal().By
-			all = append(all, Session{id, s.Began, s.Expires, proof.Kind == bySession && proof.Name == id})
+			all = append(all, Session{name, s.Began, s.Expires, proof.Kind == bySession && proof.Name == name})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Session) int { return b.Expires.Compare(a.Expires) })
-	return all, tx.Err()
+	return all, nil
+}
+
+// sessionNames walks the names of the sessions of a user: while there may be some that are not listed, also others.
+func sessionNames(tx *storage.Tx, user string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var from time.Time
+		listed, err := tx.Secret(sessionsOf).Get(listedFrom, &from)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		rows := tx.Secret(sessions).Scan("", "", false, 0)
+		if listed && !tx.Now().Before(from.Add(sessionKept)) {
+			rows = tx.Secret(sessionsOf).Scan(user+"\x00", user+"\x01", false, 0)
+		}
+		for key := range rows {
+			if !yield(strings.TrimPrefix(key, user+"\x00"), nil) {
+				return
+			}
+		}
+		if err := tx.Err(); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+// listSessions notes that sessions are listed by user from now on; in a store without sessions all are.
+func listSessions(ctx context.Context, repo *storage.Repo) error {
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		var from time.Time
+		done, err := tx.Secret(sessionsOf).Get(listedFrom, &from)
+		if err != nil || done {
+			return err
+		}
+		for range tx.Secret(sessions).Scan("", "", false, 1) {
+			from = tx.Now()
+		}
+		return cmp.Or(tx.Err(), tx.Secret(sessionsOf).Put(listedFrom, from))
+	})
 }
 
 // EndOwnSession ends a session of the caller by its id.
@@ -69,7 +124,12 @@ func EndOwnSession(tx *storage.Tx, id string) error {
 	if !ok || s.User != tx.Principal().Name {
 		return fault.NotFound.Errorf("session %s", id)
 	}
-	return tx.Secret(sessions).Delete(id)
+	return endSession(tx, s.User, id)
+}
+
+// endSession removes a session.
+func endSession(tx *storage.Tx, user, name string) error {
+	return cmp.Or(tx.Secret(sessions).Delete(name), tx.Secret(sessionsOf).Delete(ownSession(user, name)))
 }
 
 func errSession() error { return fault.Denied.Errorf("the session is not valid") }
@@ -88,7 +148,8 @@ func OpenSession(ctx context.Context, repo *storage.Repo, user, text string) (to
 			return cmp.Or(err, errSession())
 		}
 		expires = tx.Now().Add(sessionKept).Truncate(time.Second)
-		return tx.Secret(sessions).Create(sessionName(token), sessionRow{p.Name, sum, expires, tx.Now()})
+		name := sessionName(token)
+		return cmp.Or(tx.Secret(sessions).Create(name, sessionRow{p.Name, sum, expires, tx.Now()}), tx.Secret(sessionsOf).Put(ownSession(p.Name, name), listing{expires}))
 	})
 	return token, expires, err
 }
@@ -134,7 +195,12 @@ func readSession(tx *storage.Tx, name string, s *sessionRow) (bool, error) {
 // EndSession ends the session of a token, which may be over already.
 func EndSession(ctx context.Context, repo *storage.Repo, token string) error {
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-		return tx.Secret(sessions).Delete(sessionName(token))
+		var s sessionRow
+		name := sessionName(token)
+		if ok, err := tx.Secret(sessions).Get(name, &s); err != nil || !ok {
+			return err
+		}
+		return endSession(tx, s.User, name)
 	})
 }
 

@@ -96,3 +96,56 @@ func TestSession(t *testing.T) {
 	w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "ann") })
 	over("deleted user", gone)
 }
+
+// TestSessionsListed has sessions that an earlier version began, which did not list them by user: they are found until they
+// have ended, and after that no session of another user is read.
+func TestSessionsListed(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	ctx := context.Background()
+	for _, name := range []string{"ann", "ann2", "bob"} {
+		w.Write(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: name}, "pw") })
+	}
+	open := func(user string) string {
+		t.Helper()
+		token, _, err := credential.OpenSession(ctx, w.Repo, user, "pw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	want := func(what string, n int) {
+		t.Helper()
+		w.Read(&storage.Principal{Name: "ann"}, func(tx *storage.Tx) error {
+			all, err := credential.Sessions(tx)
+			if err != nil || len(all) != n {
+				t.Errorf("%s: %d sessions, %v, want %d", what, len(all), err, n)
+			}
+			return nil
+		})
+	}
+	open("ann")
+	credential.Unlist(t, w.Repo)
+	open("ann2")
+	open("bob")
+	want("not listed", 1)
+	if err := credential.Open(ctx, w.Repo); err != nil {
+		t.Fatal(err)
+	}
+	want("not listed, in a store that was opened", 1)
+	w.Now = w.Now.Add(10 * time.Hour)
+	two := open("ann")
+	want("one listed of two", 2)
+	w.Now = w.Now.Add(3 * time.Hour)
+	want("the first has ended", 1)
+	open("ann2")
+	if n := credential.Reads(t, w.Repo, "ann"); n != 1 {
+		t.Errorf("read %d sessions for the one of ann", n)
+	}
+	if err := credential.EndSession(ctx, w.Repo, two); err != nil {
+		t.Fatal(err)
+	}
+	want("ended", 0)
+	if n := credential.Reads(t, w.Repo, "ann"); n != 0 {
+		t.Errorf("%d rows are left of a session that was ended", n)
+	}
+}
