@@ -16,6 +16,7 @@ import (
 	"catena/engine/quoted"
 	"catena/engine/slots"
 	"catena/storage"
+	"catena/storage/cluster"
 	"catena/storage/limit"
 	"catena/storage/maintenance"
 	"catena/storage/outbox"
@@ -62,7 +63,9 @@ type core struct {
 	programs  *program.Programs
 	uploads   Uploads
 	keeper    Keeper
-	computing *slots.Slots // for long computations
+	board     *cluster.Board // where servers that share the store show each other what runs; nil: it is not shared
+	first     *storage.Repo  // that has the board
+	computing *slots.Slots   // for long computations
 	quoted    quoted.Texts
 	busy      sync.Map // idempotency keys of calls under way
 }
@@ -85,6 +88,9 @@ func New(c Config) *Engine {
 	}
 	e.traces = newTraceStore(e.limits, e.now)
 	e.live = newLive()
+	if e.repo != nil && e.repo.Shared() {
+		e.board, e.first = cluster.NewBoard(e.repo, "running", sharedKept), e.repo
+	}
 	e.recorder.some = make(chan struct{}, 1)
 	e.computing = slots.New(slots.Limits(e.limits.Computations))
 	e.set.Store(c.Set)

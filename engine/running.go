@@ -1,18 +1,23 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"catena/storage"
+	"catena/storage/cluster"
 	"catena/storage/fault"
 )
 
@@ -38,6 +43,8 @@ type Live struct {
 	Remote     netip.Addr // of the client; the zero value if there is none
 	Repeats    string     // id of the failed run that it makes again; "" if it does not
 	Start      time.Time
+	Whose      storage.Owned // who may see it besides administrators
+	ReadOnly   bool          // it may not write
 }
 
 func newLive() *live {
@@ -104,7 +111,7 @@ func (r *running) seenBy(p *Principal) bool {
 func (l *live) show(r *running) Live {
 	out := Live{
 		ID: l.id(r), Op: r.def.Name, User: r.whose().Owner, EntryPoint: r.args.EntryPoint, Repository: r.e.repoName(),
-		Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began,
+		Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began, Whose: r.whose(), ReadOnly: r.args.As.ReadOnly,
 	}
 	if r.args.Asked != nil {
 		out.Repeats = r.args.Asked.Repeats
@@ -145,6 +152,10 @@ func (e *Engine) RunningCall(as *Principal, id string) (Live, error) {
 	return Live{}, noRun(id)
 }
 
+func errReadOnlyKey(id string) error {
+	return fault.Denied.Errorf("run %s: the key is read-only", id).WithCode(fault.CodeInsufficientScope)
+}
+
 func noRun(id string) error { return fault.NotFound.Errorf("run %s", id) }
 
 // EndRun ends a call that is being carried out: what it has written is undone, and the caller is told by
@@ -158,7 +169,7 @@ func (e *Engine) EndRun(as *Principal, id string) error {
 	case r == nil || !r.seenBy(as):
 		return noRun(id)
 	case as.ReadOnly && !r.args.As.ReadOnly:
-		return fault.Denied.Errorf("run %s: the key is read-only", id).WithCode(fault.CodeInsufficientScope)
+		return errReadOnlyKey(id)
 	}
 	r.end.breakOff(as.Name)
 	if r.whole != nil {
@@ -226,4 +237,194 @@ func (e *Engine) Start(ctx context.Context, call Call, begun func(id string) err
 		res, err = r.carryOut()
 	}()
 	return id, nil
+}
+
+// Servers that share a store show each other the calls that have been running for a while, and end those that somebody asks
+// another server to end. Nothing is written or read while there are none.
+const (
+	shareEvery = time.Second
+	shownAfter = time.Second
+	mostShown  = 200
+	sharedKept = 10 * time.Second
+	endTable   = "run.end"
+	endKept    = time.Minute
+)
+
+// wanted is the row of a call that is to end.
+type wanted struct {
+	At     time.Time
+	By     string
+	Writer bool // who asks may do more than read
+}
+
+// ShareRuns shows the calls of this server to others, and ends those that others were asked to end, until ctx ends.
+func (e *Engine) ShareRuns(ctx context.Context) error {
+	t := time.NewTicker(shareEvery)
+	defer t.Stop()
+	for posted := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		lasting := e.lasting(time.Now())
+		if len(lasting) == 0 && !posted {
+			continue
+		}
+		var err error
+		if posted = len(lasting) > 0; posted {
+			err = errors.Join(e.board.Post(ctx, lasting), e.endWanted(ctx))
+		} else {
+			err = e.board.Post(ctx, nil)
+		}
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("running calls cannot be shown to other servers", "error", err)
+		}
+	}
+}
+
+// lasting are the calls that have been running for a while.
+func (e *Engine) lasting(now time.Time) []Live {
+	all := e.Running(e.System())
+	for i, l := range all {
+		if now.Sub(l.Start) < shownAfter || i == mostShown {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// endWanted ends the calls of this server that others were asked to end.
+func (e *Engine) endWanted(ctx context.Context) error {
+	var over []string
+	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {
+		over = nil
+		for id, raw := range tx.Table(endTable).Scan("", "", false, 0) {
+			var w wanted
+			if err := json.Unmarshal(raw, &w); err != nil {
+				return fault.Internal.Errorf("table %s: row %q: %w", endTable, id, err)
+			}
+			as := e.System()
+			as.Name, as.ReadOnly = w.By, !w.Writer
+			if err := e.EndRun(as, id); err == nil || tx.Now().Sub(w.At) > endKept {
+				over = append(over, id)
+			}
+		}
+		return tx.Err()
+	})
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error {
+		for _, id := range over {
+			if err := tx.Table(endTable).Delete(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Elsewhere lists the calls that other servers carry out, as Running does those of this one.
+func (e *Engine) Elsewhere(ctx context.Context, as *Principal) (out []Live, err error) {
+	if e.board == nil {
+		return nil, nil
+	}
+	err = e.first.View(ctx, e.first.System(), func(tx *storage.Tx) error {
+		out, err = e.elsewhere(tx, as)
+		return err
+	})
+	return out, err
+}
+
+func (e *Engine) elsewhere(tx *storage.Tx, as *Principal) (out []Live, err error) {
+	posted, _, err := cluster.PostedIn[[]Live](tx.As(tx.Repo().System()), e.board)
+	for _, all := range posted {
+		for _, l := range all {
+			if as.Admin || l.Whose.Is(as) {
+				out = append(out, l)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Live) int { return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.ID, b.ID)) })
+	return out, err
+}
+
+// InOrder joins calls of this server and of others, oldest first.
+func InOrder(here, elsewhere []Live) []Live {
+	all := slices.Concat(here, elsewhere)
+	slices.SortStableFunc(all, func(a, b Live) int { return a.Start.Compare(b.Start) })
+	return all
+}
+
+// FindLive returns the call of an id, nil if it is not there.
+func FindLive(all []Live, id string) *Live {
+	if i := slices.IndexFunc(all, func(l Live) bool { return l.ID == id }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// EndElsewhere has the server that carries out a call end it. It is an error of kind NotFound if no other server does.
+func (e *Engine) EndElsewhere(ctx context.Context, as *Principal, id string) error {
+	if e.board == nil {
+		return noRun(id)
+	}
+	_, err := e.askElsewhere(ctx, as, id)
+	return err
+}
+
+func (e *Engine) askElsewhere(ctx context.Context, as *Principal, id string) (l *Live, err error) {
+	err = e.first.Update(ctx, e.first.System(), func(tx *storage.Tx) error {
+		l, err = e.endElsewhere(tx, as, id)
+		return err
+	})
+	return l, err
+}
+
+func (e *Engine) endElsewhere(tx *storage.Tx, as *Principal, id string) (*Live, error) {
+	all, err := e.elsewhere(tx, as)
+	if err != nil {
+		return nil, err
+	}
+	l := FindLive(all, id)
+	switch {
+	case l == nil:
+		return nil, noRun(id)
+	case as.ReadOnly && !l.ReadOnly:
+		return nil, errReadOnlyKey(id)
+	}
+	return l, tx.Table(endTable).Put(id, wanted{At: tx.Now(), By: as.Name, Writer: !as.ReadOnly})
+}
+
+// Elsewhere lists the calls that other servers carry out, as the engine's method does, within this call.
+func (c *Ctx) Elsewhere() ([]Live, error) {
+	if e := c.run.e; e.board == nil || e.repo != e.first {
+		return e.Elsewhere(c, c.As)
+	}
+	return c.run.e.elsewhere(c.Tx, c.As)
+}
+
+// EndElsewhere has the server that carries out a call end it, and returns the call. If no other server does, the error is otherwise.
+func (c *Ctx) EndElsewhere(id string, otherwise error) (any, error) {
+	e := c.run.e
+	if e.board == nil {
+		return nil, otherwise
+	}
+	var l *Live
+	var err error
+	if e.repo == e.first {
+		l, err = e.endElsewhere(c.Tx, c.As, id)
+	} else {
+		l, err = e.askElsewhere(c, c.As, id)
+	}
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			err = otherwise
+		}
+		return nil, err
+	}
+	s := l.Shown()
+	s.State = "stopped"
+	return s, nil
 }

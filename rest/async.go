@@ -273,12 +273,11 @@ func AsyncAbort(x *Request) error {
 
 // EndRun ends a call that runs, here or, if it is an asynchronous run, on another server.
 func (x *Request) EndRun(id string) error {
-	err := x.Engine.EndRun(x.As, id)
-	if !fault.Is(err, fault.NotFound) {
+	if err := x.Engine.EndRun(x.As, id); !fault.Is(err, fault.NotFound) {
 		return err
 	}
 	if elsewhere := x.Server.runs.cancel(x.HTTP.Context(), x.As, id); !fault.Is(elsewhere, fault.NotFound) {
 		return elsewhere
 	}
-	return err
+	return x.Engine.EndElsewhere(x.HTTP.Context(), x.As, id)
 }

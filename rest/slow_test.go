@@ -21,7 +21,7 @@ import (
 // impatient is a server that gives clients little time, and lets one address have some connections only.
 func impatient(t *testing.T) *resttest.Server {
 	t.Helper()
-	return resttest.Start(t, resttest.Config{Ops: testOps, Rest: func(c *rest.Config) {
+	return resttest.Start(t, resttest.Config{Ops: testOps, Single: true, Rest: func(c *rest.Config) { // a connection is one server's
 		c.Limits.Header, c.Limits.Body, c.Limits.Stall = 200*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
 		c.Limits.PeerConnections = 20
 	}})

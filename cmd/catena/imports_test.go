@@ -64,7 +64,7 @@ var imports = map[string][]string{
 	"storage/keyring":                {"storage", "storage/internal/..."},
 	"storage/webhook":                {"storage", "storage/keyring", "storage/outbox", "storage/internal/..."},
 	"engine/expr":                    {"engine/jsonpath"},
-	"engine":                         {"storage", "storage/hold", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/history", "storage/outbox", "engine/pdf", "engine/program", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/quoted", "engine/slots", "storage/work"},
+	"engine":                         {"storage", "storage/cluster", "storage/hold", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/history", "storage/outbox", "engine/pdf", "engine/program", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/quoted", "engine/slots", "storage/work"},
 	"engine/entity":                  {"engine", "engine/quoted", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
 	"engine/lines":                   {},

@@ -67,7 +67,7 @@ func (a *app) nodeTasks() []task {
 	if a.member == nil {
 		return nil
 	}
-	return []task{{"node", a.member.Run}, {"following other nodes", a.follower.Run}}
+	return []task{{"node", a.member.Run}, {"following other nodes", a.follower.Run}, {"sharing running calls", a.engine.ShareRuns}}
 }
 
 // nodeFigures are those of a node of a database. A server with a data directory has none.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -8,16 +11,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"catena/engine/library"
 	"catena/storage/postgres/pgtest"
 	"catena/storage/storagetest"
 )
 
 // startForClients is startServer, or if TEST_STORE is nodes two servers on one database, behind a proxy that gives them
 // requests in turn.
-func startForClients(t testing.TB, args ...string) *process {
+func startForClients(t *testing.T, args ...string) *process {
 	t.Helper()
 	if storagetest.Nodes() == 1 {
 		return startServer(t, t.TempDir(), args...)
@@ -42,8 +43,20 @@ func startForClients(t testing.TB, args ...string) *process {
 		},
 		// A chain or script that was saved is on the other server within a second, for which the clients do not wait.
 		ModifyResponse: func(r *http.Response) error {
-			if strings.HasSuffix(r.Request.URL.Path, ".Save") {
-				time.Sleep(10 * library.FollowEvery)
+			if r.StatusCode != http.StatusOK || !strings.HasSuffix(r.Request.URL.Path, ".Save") {
+				return nil
+			}
+			text, err := io.ReadAll(r.Body)
+			if err != nil {
+				return err
+			}
+			r.Body = io.NopCloser(bytes.NewReader(text))
+			var saved struct{ Name string }
+			if err := json.Unmarshal(text, &saved); err != nil {
+				return err
+			}
+			for _, at := range nodes {
+				awaitOp(t, at.String(), saved.Name)
 			}
 			return nil
 		},

@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -63,7 +64,11 @@ func (p runsParams) run(c *engine.Ctx, _ engine.Void) (runList, error) {
 // unended adds the runs that have not ended.
 func (p *runsParams) unended(c *engine.Ctx, out *runList) error {
 	if p.State == "" || p.State == engine.RunRuns {
-		for _, l := range slices.Backward(c.Engine().Running(c.As)) {
+		elsewhere, err := c.Elsewhere()
+		if err != nil {
+			return err
+		}
+		for _, l := range slices.Backward(engine.InOrder(c.Engine().Running(c.As), elsewhere)) {
 			if l.ID != c.RunID() {
 				out.add(l.Shown(), p)
 			}
@@ -135,8 +140,12 @@ func (p runParams) get(c *engine.Ctx) (engine.ShownRun, error) {
 		return w.shown(c), nil
 	}
 	run, d, err := c.EndedRun(p.ID)
-	if err != nil {
-		return engine.ShownRun{}, err
+	if err == nil {
+		return engine.ShowDetails(&run, &d), nil
 	}
-	return engine.ShowDetails(&run, &d), nil
+	elsewhere, failed := c.Elsewhere()
+	if l := engine.FindLive(elsewhere, p.ID); l != nil {
+		return l.Shown(), nil
+	}
+	return engine.ShownRun{}, cmp.Or(failed, err)
 }

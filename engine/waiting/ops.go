@@ -154,7 +154,7 @@ func (p runParams) stop(c *engine.Ctx) (any, error) {
 	}
 	w, all, err := p.find(c)
 	if err != nil {
-		return nil, err
+		return c.EndElsewhere(p.ID, err)
 	}
 	s := w.status().asMap()
 	s["state"] = "stopped"

@@ -56,7 +56,11 @@ func listRuns(x *rest.Request) error {
 
 func listRunning(x *rest.Request) error {
 	q, list := x.Query(), []engine.ShownRun{}
-	for _, l := range x.Engine.Running(x.As) {
+	elsewhere, err := x.Engine.Elsewhere(x.HTTP.Context(), x.As)
+	if err != nil {
+		return err
+	}
+	for _, l := range engine.InOrder(x.Engine.Running(x.As), elsewhere) {
 		if fit(q, map[string]string{"operation": l.Op, "requestId": l.Request, "user": l.User}) {
 			list = append(list, l.Shown())
 		}
@@ -101,13 +105,20 @@ func readRun(x *rest.Request) error {
 		return x.JSON(http.StatusOK, l.Shown())
 	}
 	f, d, err := x.Engine.EndedRun(x.HTTP.Context(), x.As, id)
-	if err != nil {
-		return err
+	if err == nil {
+		return x.JSON(http.StatusOK, engine.ShowDetails(&f, &d))
 	}
-	return x.JSON(http.StatusOK, engine.ShowDetails(&f, &d))
+	elsewhere, failed := x.Engine.Elsewhere(x.HTTP.Context(), x.As)
+	if failed != nil {
+		return failed
+	}
+	if l := engine.FindLive(elsewhere, id); l != nil {
+		return x.JSON(http.StatusOK, l.Shown())
+	}
+	return err
 }
 
-// endRun ends a call that runs, on this server or, of asynchronous runs, on any.
+// endRun ends a call that runs, on any server.
 func endRun(x *rest.Request) error {
 	id, err := x.Param("run")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -79,6 +80,9 @@ func Start(t testing.TB, c Config) *Server {
 		s.Config.Handler = &s.nodes
 	}
 	s.Start()
+	if len(repos) > 1 {
+		s.shareRuns()
+	}
 	t.Cleanup(func() {
 		for _, n := range s.nodes.all {
 			n.handler.Close()
@@ -86,6 +90,27 @@ func Start(t testing.TB, c Config) *Server {
 		s.Close()
 	})
 	return s
+}
+
+// shareRuns has the servers show each other their running calls until the test ends.
+func (s *Server) shareRuns() {
+	var sharing sync.WaitGroup
+	ctx, stop := context.WithCancel(context.Background())
+	for _, n := range s.nodes.all {
+		sharing.Go(func() { check(s.t, n.engine.ShareRuns(ctx)) })
+	}
+	s.t.Cleanup(func() {
+		stop()
+		sharing.Wait()
+	})
+}
+
+// Swap changes the operations of all servers.
+func (s *Server) Swap(change func(*engine.Set) (*engine.Set, error)) {
+	s.t.Helper()
+	for _, n := range s.nodes.all {
+		check(s.t, n.engine.Swap(change))
+	}
 }
 
 // Turn returns the engine of the server whose turn it is.

@@ -47,30 +47,36 @@ func (b *Board) Post(ctx context.Context, v any) error {
 func Posted[T any](ctx context.Context, b *Board) (map[string]T, error) {
 	var all map[string]T
 	var old []string
-	err := b.repo.View(ctx, b.repo.System(), func(t *storage.Tx) error {
-		all, old = map[string]T{}, nil
-		for node, raw := range t.Table(b.name).Scan("", "", false, 0) {
-			p, err := decoded[post](raw, "post")
-			if err != nil {
-				return err
-			}
-			if t.Now().Sub(p.At) > b.keep {
-				old = append(old, node)
-				continue
-			}
-			if node == b.node {
-				continue
-			}
-			if all[node], err = decoded[T](p.Value, "post"); err != nil {
-				return err
-			}
-		}
-		return t.Err()
+	err := b.repo.View(ctx, b.repo.System(), func(t *storage.Tx) (err error) {
+		all, old, err = PostedIn[T](t, b)
+		return err
 	})
 	if err != nil || len(old) == 0 {
 		return all, err
 	}
 	return all, b.remove(ctx, old...)
+}
+
+// PostedIn is Posted within a transaction. It also returns the nodes whose posts are too old.
+func PostedIn[T any](t *storage.Tx, b *Board) (all map[string]T, old []string, err error) {
+	all = map[string]T{}
+	for node, raw := range t.Table(b.name).Scan("", "", false, 0) {
+		p, err := decoded[post](raw, "post")
+		if err != nil {
+			return nil, nil, err
+		}
+		if t.Now().Sub(p.At) > b.keep {
+			old = append(old, node)
+			continue
+		}
+		if node == b.node {
+			continue
+		}
+		if all[node], err = decoded[T](p.Value, "post"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, old, t.Err()
 }
 
 func (b *Board) remove(ctx context.Context, nodes ...string) error {
