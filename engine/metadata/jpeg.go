@@ -18,6 +18,7 @@ var (
 		"iptc:ObjectName", "iptc:Headline", "iptc:Caption-Abstract", "iptc:Keywords", "iptc:By-line", "iptc:City", "iptc:Province-State",
 		"iptc:Country-PrimaryLocationName", "iptc:Credit", "iptc:Source", "iptc:CopyrightNotice",
 	}
+	gpsNames = []string{"gps:latitude", "gps:longitude"}
 	xmpNames = []string{"xmp:Title", "xmp:Description", "xmp:Creator", "xmp:Rights", "xmp:Subject"}
 )
 
@@ -76,7 +77,7 @@ func writeJPEG(_ context.Context, t Tools, b *blob.Blob, texts map[string]string
 		mark        byte
 		change      func(data []byte, texts map[string]string) ([]byte, error)
 	}{
-		{"exif:", exifHead, markAPP1, changeEXIF}, {"xmp:", xmpHead, markAPP1, changeXMP}, {"iptc:", iptcHead, markAPP13, changeIPTC},
+		{"exif:", exifHead, markAPP1, changeEXIF}, {"gps:", exifHead, markAPP1, changeGPS}, {"xmp:", xmpHead, markAPP1, changeXMP}, {"iptc:", iptcHead, markAPP13, changeIPTC},
 	} {
 		if these := changed(texts, of.group); len(these) > 0 {
 			if all, err = putPart(all, of.mark, of.head, func(old []byte) ([]byte, error) { return of.change(old, these) }); err != nil {
@@ -115,70 +116,6 @@ func putPart(all []part, mark byte, head string, change func(old []byte) ([]byte
 		at++
 	}
 	return slices.Insert(all, at, p), nil
-}
-
-// exifTags are the numbers of the tags that can be written, texts of the first directory.
-var exifTags = map[string]uint16{"ImageDescription": 0x010E, "Software": 0x0131, "Artist": 0x013B, "Copyright": 0x8298}
-
-const (
-	exifText  = 2  // the kind of a text
-	exifEntry = 12 // bytes of an entry
-)
-
-// changeEXIF writes a new first directory behind all that was there. Nothing else moves, since notes of makers have
-// places in them that nobody else knows.
-func changeEXIF(old []byte, texts map[string]string) ([]byte, error) {
-	if old == nil {
-		old = []byte("II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-	}
-	if len(old) < 8 {
-		return nil, errUnknown
-	}
-	var order interface {
-		binary.ByteOrder
-		binary.AppendByteOrder
-	} = binary.LittleEndian
-	if string(old[:2]) == "MM" {
-		order = binary.BigEndian
-	}
-	first := int(order.Uint32(old[4:]))
-	if order.Uint16(old[2:]) != 42 || first < 8 || first+2 > len(old) {
-		return nil, errUnknown
-	}
-	n := int(order.Uint16(old[first:]))
-	end := first + 2 + n*exifEntry
-	if end+4 > len(old) {
-		return nil, errUnknown
-	}
-	entries := map[uint16][]byte{}
-	for i := range n {
-		entry := old[first+2+i*exifEntry:][:exifEntry]
-		entries[order.Uint16(entry)] = entry
-	}
-	out := append([]byte{}, old...)
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		id, text := exifTags[name], append([]byte(texts[name]), 0)
-		if len(text) == 1 {
-			delete(entries, id)
-			continue
-		}
-		entry := order.AppendUint32(order.AppendUint16(order.AppendUint16(nil, id), exifText), uint32(len(text)))
-		if len(text) <= 4 {
-			entries[id] = append(append(entry, text...), make([]byte, 4-len(text))...)
-			continue
-		}
-		entries[id] = order.AppendUint32(entry, uint32(len(out)))
-		out = append(out, text...)
-		out = append(out, make([]byte, len(out)&1)...) // places are even
-	}
-	at := len(out)
-	out = order.AppendUint16(out, uint16(len(entries)))
-	for _, id := range slices.Sorted(maps.Keys(entries)) { // as the standard demands
-		out = append(out, entries[id]...)
-	}
-	out = append(out, old[end:end+4]...) // where the directory of the thumbnail is
-	order.PutUint32(out[4:], uint32(at))
-	return out, nil
 }
 
 // iptcSets are the numbers of the data sets of record 2 that can be written.

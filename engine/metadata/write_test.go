@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -225,4 +226,71 @@ func open(t *testing.T, data []byte) map[string]string {
 		out[f.Name] = string(b)
 	}
 	return out
+}
+
+// TestWritePlace writes the place of a picture in both byte orders, over one that was there and where none was, and takes it out
+// again. All else that is known of the picture stays.
+func TestWritePlace(t *testing.T) {
+	files := map[string][]byte{
+		"bare": photo(t),
+		"II":   photo(t, segment(markAPP1, exif(binary.LittleEndian, "II"))),
+		"MM":   photo(t, segment(markAPP1, exif(binary.BigEndian, "MM"))),
+	}
+	for _, c := range []struct {
+		name                string
+		texts               map[string]string
+		latitude, longitude float64
+		wrong               string
+	}{
+		{name: "north and east", texts: map[string]string{"gps:latitude": "48.858370", "gps:longitude": "2.294481"}, latitude: 48.858370, longitude: 2.294481},
+		{name: "south and west", texts: map[string]string{"latitude": "-33.856784", "longitude": "-70.5"}, latitude: -33.856784, longitude: -70.5},
+		{name: "the ends", texts: map[string]string{"gps:latitude": "90", "gps:longitude": "-180"}, latitude: 90, longitude: -180},
+		{name: "a second that is rounded up", texts: map[string]string{"gps:latitude": "0.99999999999", "gps:longitude": "59.99999999999"}, latitude: 1, longitude: 60},
+		{name: "too far north", texts: map[string]string{"gps:latitude": "90.1"}, wrong: "latitude"},
+		{name: "too far west", texts: map[string]string{"gps:longitude": "-180.5"}, wrong: "longitude"},
+		{name: "no number", texts: map[string]string{"gps:latitude": "NaN"}, wrong: "latitude"},
+		{name: "a word", texts: map[string]string{"gps:latitude": "Paris"}, wrong: "latitude"},
+	} {
+		for form, data := range files {
+			before := read(t, data)
+			made, err := Write(t.Context(), memory, blob.FromBytes("a.jpg", "image/jpeg", data), c.texts)
+			if c.wrong != "" {
+				if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.wrong) {
+					t.Errorf("%s, %s: %v", c.name, form, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s, %s: %v", c.name, form, err)
+			}
+			written := bytesOf(t, made)
+			samePicture(t, data, written)
+			after := read(t, written)
+			latitude, _ := after["gps:latitude"].(float64)
+			longitude, _ := after["gps:longitude"].(float64)
+			if math.Abs(latitude-c.latitude) > 1e-9 || math.Abs(longitude-c.longitude) > 1e-9 {
+				t.Errorf("%s, %s: %v, %v", c.name, form, after["gps:latitude"], after["gps:longitude"])
+			}
+			for tag, v := range before {
+				if !strings.HasPrefix(tag, "file:") && !strings.HasPrefix(tag, "gps:") && !strings.Contains(tag, "GPS") && !reflect.DeepEqual(after[tag], v) {
+					t.Errorf("%s, %s: %s is %v, was %v", c.name, form, tag, after[tag], v)
+				}
+			}
+			gone, err := Write(t.Context(), memory, made, map[string]string{"gps:latitude": "", "gps:longitude": ""})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left := read(t, bytesOf(t, gone)); left["gps:latitude"] != nil || left["gps:longitude"] != nil || left["exif:Make"] != before["exif:Make"] {
+				t.Errorf("%s, %s: left %v", c.name, form, left)
+			}
+		}
+	}
+	// One side alone is changed beside the other.
+	made, err := Write(t.Context(), memory, blob.FromBytes("a.jpg", "image/jpeg", files["MM"]), map[string]string{"gps:latitude": "12.5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, bytesOf(t, made)); got["gps:latitude"] != 12.5 || got["gps:longitude"] != 151.25 {
+		t.Errorf("latitude alone: %v, %v", got["gps:latitude"], got["gps:longitude"])
+	}
 }
