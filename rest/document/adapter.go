@@ -54,9 +54,9 @@ func allAdapters() []adapter {
 		{method: "GET", name: "blob", args: "xpath?", op: "Resource.Blob", do: blob},
 		{method: "PUT", name: "blob", args: "xpath?", op: "Resource.SetBlob", body: rest.PartsBody, do: putBlob},
 		{method: "DELETE", name: "blob", args: "xpath?", op: "Resource.RemoveBlob"},
-		{method: "GET", name: "bo", args: "adapter", op: "Business.Read", bare: true},
-		{method: "PUT", name: "bo", args: "adapter", op: "Business.Write", do: businessWrite},
-		{method: "POST", name: "bo", op: "Business.Create", do: businessCreate, parts: []rest.Route{{Path: "/:adapter/:name", Op: "Business.Create"}}},
+		{method: "GET", name: "bo", args: "adapter", op: "Business.Read", bare: true, gives: "BusinessObject"},
+		{method: "PUT", name: "bo", args: "adapter", op: "Business.Write", do: businessWrite, gives: "BusinessObject"},
+		{method: "POST", name: "bo", op: "Business.Create", do: businessCreate, parts: []rest.Route{{Path: "/:adapter/:name", Op: "Business.Create", Gives: "BusinessObject"}}},
 		{method: "GET", name: "children", op: "Resource.Children", query: paging},
 		{method: "GET", name: "comment", do: comments(false), parts: append(oneComment("GET", "Comment.Read"), rest.Route{Op: "Comment.List", Query: "pageSize currentPageIndex", Gives: "Comments"})},
 		{method: "POST", name: "comment", do: comments(false), parts: []rest.Route{

@@ -12,7 +12,7 @@ import (
 // conversionRoutes are the addresses of conversions in the background.
 func conversionRoutes() []rest.Route {
 	return []rest.Route{
-		{Method: "GET", Path: "/conversions/:id/poll", Op: "Conversion.Status", Params: conversionParams},
+		{Method: "GET", Path: "/conversions/:id/poll", Op: "Conversion.Status", Params: conversionParams, Gives: "ConversionStatus"},
 		{Method: "GET", Path: "/conversions/:id/result", Op: "Conversion.Result"},
 	}
 }

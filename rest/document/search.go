@@ -19,7 +19,7 @@ func searchRoutes() []rest.Route {
 		{Method: "GET", Path: "/search/lang/:lang/execute", Op: "Resource.Query", Params: inLanguage, Query: queryQuery},
 		{Method: "GET", Path: "/search/pp/LATEST_CREATED_USERS_OR_GROUPS_PROVIDER/execute", Op: "UserGroup.Latest", Query: "pageSize", Gives: "UsersAndGroups"},
 		{Method: "GET", Path: "/search/pp/:provider/execute", Op: "Repository.PageProvider", Params: fromProvider, Query: queryQuery},
-		{Method: "GET", Path: "/search/pp/:provider", Op: "Repository.ReadPageProvider", Params: providerNamed},
+		{Method: "GET", Path: "/search/pp/:provider", Op: "Repository.ReadPageProvider", Params: providerNamed, Gives: "PageProvider"},
 		{Method: "GET", Path: "/search/saved", Op: "SavedSearch.List", Query: "pageProvider pageSize currentPageIndex", Gives: "SavedSearches"},
 		{Method: "POST", Path: "/search/saved", Op: "SavedSearch.Create", Entity: "search", Gives: "SavedSearch"},
 		{Method: "GET", Path: "/search/saved/:id", Op: "SavedSearch.Read", Gives: "SavedSearch"},

@@ -15,8 +15,8 @@ import (
 func uploadRoutes() []rest.Route {
 	return append(conversionRoutes(), []rest.Route{
 		{Method: "POST", Path: "/upload", Body: rest.NoBody, Op: "Upload.Open", Status: http.StatusCreated, Gives: "Batch"},
-		{Method: "GET", Path: "/upload/handlers", Op: "Upload.Handlers"},
-		{Method: "GET", Path: "/upload/handlers/:name", Op: "Upload.Handler"},
+		{Method: "GET", Path: "/upload/handlers", Op: "Upload.Handlers", Gives: "UploadHandlers"},
+		{Method: "GET", Path: "/upload/handlers/:name", Op: "Upload.Handler", Gives: "UploadHandler"},
 		{Method: "POST", Path: "/upload/new/:name", Body: rest.NoBody, Handle: openBatchWith, Op: "Upload.Open", Gives: "BatchInfo"},
 		{Method: "GET", Path: "/upload/:batch", Handle: listBatch, Op: "Upload.List", Or: http.StatusNoContent, Gives: "UploadedFiles"},
 		{Method: "DELETE", Path: "/upload/:batch", Op: "Upload.Drop"},

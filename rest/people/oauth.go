@@ -21,7 +21,7 @@ func OAuthRoutes() []rest.Route {
 		{Method: "GET", Path: "/authentication/token", Changes: true, Handle: deviceToken, Query: "applicationName deviceId deviceDescription permission revoke", Status: http.StatusCreated, Or: http.StatusAccepted, Gives: "text", Says: "Returns or revokes the token of a program on a device."},
 		{Method: "GET", Path: "/oauth2/authorize", Access: rest.Visitor, Handle: authorize, Gives: "page", Or: http.StatusSeeOther, Query: "client_id redirect_uri response_type state scope code_challenge code_challenge_method", Says: "Asks a user to authorize a client (OAuth 2)."},
 		{Method: "POST", Path: "/oauth2/authorize_submit", Access: rest.Visitor, Body: rest.FormBody, Handle: authorizeSubmit, Status: http.StatusSeeOther, Gives: "none", Says: "Accepts the user's decision and redirects to the client (OAuth 2)."},
-		{Method: "POST", Path: "/oauth2/token", Access: rest.Open, Body: rest.FormBody, Handle: oauthToken, Says: "Issues a client a token for a code or a refresh token (OAuth 2)."},
+		{Method: "POST", Path: "/oauth2/token", Access: rest.Open, Body: rest.FormBody, Handle: oauthToken, Gives: "OAuthGrant", Says: "Issues a client a token for a code or a refresh token (OAuth 2)."},
 	}
 }
 
@@ -190,12 +190,13 @@ func OAuthAdminRoutes() []rest.Route {
 			id, err := x.Param("name")
 			return rest.Values{"kind": kind, "id": id}, err
 		}
+		gives := "OAuth" + strings.ToUpper(kind[:1]) + kind[1:]
 		out = append(
 			out,
-			rest.Route{Method: "GET", Path: "/oauth2/" + kind, Op: "OAuth2.List", Params: all},
-			rest.Route{Method: "POST", Path: "/oauth2/" + kind, Op: "OAuth2.Create", Entity: "entity", Params: all, Status: http.StatusCreated},
-			rest.Route{Method: "GET", Path: "/oauth2/" + kind + "/:name", Op: "OAuth2.Read", Params: one},
-			rest.Route{Method: "PUT", Path: "/oauth2/" + kind + "/:name", Op: "OAuth2.Update", Entity: "entity", Params: one},
+			rest.Route{Method: "GET", Path: "/oauth2/" + kind, Op: "OAuth2.List", Params: all, Gives: gives + "s"},
+			rest.Route{Method: "POST", Path: "/oauth2/" + kind, Op: "OAuth2.Create", Entity: "entity", Params: all, Status: http.StatusCreated, Gives: gives},
+			rest.Route{Method: "GET", Path: "/oauth2/" + kind + "/:name", Op: "OAuth2.Read", Params: one, Gives: gives},
+			rest.Route{Method: "PUT", Path: "/oauth2/" + kind + "/:name", Op: "OAuth2.Update", Entity: "entity", Params: one, Gives: gives},
 			rest.Route{Method: "DELETE", Path: "/oauth2/" + kind + "/:name", Op: "OAuth2.Delete", Params: one},
 		)
 	}
