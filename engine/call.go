@@ -125,7 +125,7 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 		out, err = v.call(p, c, in)
 	}
 	if err != nil {
-		return nil, c.end(t, nil, d.failed(StageRun, d.table.named(err)))
+		return nil, c.end(t, nil, d.failed(StageRun, d.table.named(err, p)))
 	}
 	if t != nil {
 		_ = c.end(t, out, nil)

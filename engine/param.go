@@ -153,17 +153,43 @@ func (t *table) blame(p Param) {
 
 // named gives an error that names a field of what the operation uses the name that the caller knows it by. The error
 // may be shared, so it is copied.
-func (t *table) named(err error) error {
+func (t *table) named(err error, params any) error {
 	e, ok := err.(*fault.Error) //nolint:errorlint // errors of operations within name fields of these
-	if !ok || e.Field == "" || t.blamed[e.Field] == "" {
+	if !ok || e.Field == "" {
 		return err
 	}
 	out := *e
-	out.Field = t.blamed[e.Field]
-	if rest, ok := strings.CutPrefix(e.Message, e.Field+": "); ok {
-		out.Message = out.Field + ": " + rest
+	if blamed := t.blamed[e.Field]; blamed != "" {
+		out.Field = blamed
+		if rest, ok := strings.CutPrefix(e.Message, e.Field+": "); ok {
+			out.Message = out.Field + ": " + rest
+		}
+		return &out
+	}
+	if out.Field = t.holder(e.Field, params); out.Field == "" {
+		return err
 	}
 	return &out
+}
+
+// holder is the parameter that was given the name of something, such as a property, or of what that is a part of; "" if none
+// was, or if the name is that of a parameter.
+func (t *table) holder(name string, params any) string {
+	v := reflect.Indirect(reflect.ValueOf(params))
+	if i, _ := t.find([]byte(name)); i >= 0 || !v.IsValid() || v.Type() != t.typ {
+		return ""
+	}
+	for i := range t.fields {
+		f := &t.fields[i]
+		if f.kind != kString {
+			continue
+		}
+		rest, ok := strings.CutPrefix(name, v.FieldByIndex(f.index).String())
+		if ok && rest != name && (rest == "" || rest[0] == '/') {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // reflect reads the fields of the struct, those of embedded structs included.

@@ -36,3 +36,36 @@ func TestOffset(t *testing.T) {
 		}
 	}
 }
+
+// TestHolder finds the parameter that was given the name of what an error is about, or of what that is a part of.
+func TestHolder(t *testing.T) {
+	type params struct {
+		Xpath string `json:"xpath" doc:"d"`
+		Value string `json:"value,omitzero" doc:"d"`
+		Save  bool   `json:"save,omitzero" doc:"d"`
+	}
+	set, err := NewSet([]Op{{Name: "Test.Op", Doc: "d", Callers: Anyone, Run: On(func(params, *Ctx, Void) (Void, error) { return Void{}, nil })}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _ := set.Op("Test.Op")
+	for _, c := range []struct {
+		params    any
+		err       error
+		want, say string
+	}{
+		{&params{Xpath: "dc:title"}, fault.Invalid.Errorf("property dc:title: must be a list").In("dc:title"), "xpath", "property dc:title: must be a list"},
+		{&params{Xpath: "files:files"}, fault.Invalid.Errorf("no such property").In("files:files/0/fil"), "xpath", "no such property"},
+		{&params{Xpath: "dc:title"}, fault.Invalid.Errorf("too long").In("dc:titles"), "dc:titles", "too long"},
+		{&params{Xpath: "a", Value: "dc:title"}, fault.Invalid.Errorf("no").In("dc:title"), "value", "no"},
+		{&params{Xpath: "save"}, fault.Invalid.Errorf("no").In("save"), "save", "no"},
+		{&params{}, fault.Invalid.Errorf("no").In("dc:title"), "dc:title", "no"},
+		{&params{Xpath: "dc:title"}, fault.Invalid.Errorf("no"), "", "no"},
+		{nil, fault.Invalid.Errorf("no").In("dc:title"), "dc:title", "no"},
+	} {
+		got, _ := d.table.named(c.err, c.params).(*fault.Error)
+		if got == nil || got.Field != c.want || got.Message != c.say {
+			t.Errorf("%+v: %+v, want %s", c.params, got, c.want)
+		}
+	}
+}

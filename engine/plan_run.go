@@ -219,7 +219,7 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 	}
 	out, err := v.call(p, c, in)
 	if err != nil {
-		return nil, st.failed(StageRun, err)
+		return nil, st.failed(StageRun, st.d.table.named(err, p))
 	}
 	return out, nil
 }
@@ -237,11 +237,13 @@ func (st *step) slow(c *Ctx, v *variant, in any) (any, error) {
 		}
 		c.Input = in
 	}
-	var out any
+	var out, p any
 	if v.each {
-		out, err = c.each(v, in, func() (any, error) { return st.params(c) })
+		out, err = c.each(v, in, func() (any, error) {
+			p, err = st.params(c)
+			return p, err
+		})
 	} else {
-		var p any
 		if p, err = st.params(c); err != nil {
 			return nil, c.end(t, nil, st.failed(StageInput, err))
 		}
@@ -252,7 +254,7 @@ func (st *step) slow(c *Ctx, v *variant, in any) (any, error) {
 		}
 	}
 	if err != nil {
-		return nil, c.end(t, nil, st.failed(StageRun, err))
+		return nil, c.end(t, nil, st.failed(StageRun, st.d.table.named(err, p)))
 	}
 	if t != nil {
 		_ = c.end(t, out, nil)

@@ -1,8 +1,12 @@
 package ops_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +25,7 @@ import (
 	"catena/rest/resttest"
 	"catena/scripts"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 var update = flag.Bool("update", false, "write what happens into the scenarios as what is expected")
@@ -54,7 +59,48 @@ func (d engineEntryPoint) Run(ctx context.Context, user string, c scenario.Comma
 	if err != nil {
 		return broken(err)
 	}
-	return scenario.Engine(e).Run(ctx, user, c)
+	out := scenario.Engine(e).Run(ctx, user, c)
+	if f := out.Failure; f != nil {
+		if err := misnamed(e.Set(), c, f); err != nil {
+			return broken(err)
+		}
+	}
+	return out
+}
+
+// asked are the variables that operations read by themselves, and the content of a deck, which a listener checks.
+var asked = []string{"conversationId", "currentDocument", "data", "document.routing.step", "taskDocument"}
+
+// misnamed returns an error if what a failure blames is neither a parameter of the operation, nor a member of one that is an
+// object, nor its input, nor a variable that it reads. REST and MCP tell callers this name.
+func misnamed(set *engine.Set, c scenario.Command, f *scenario.Failure) error {
+	d, ok := set.Op(cmp.Or(f.Op, c.Op))
+	if !ok || f.Field == "" {
+		return nil
+	}
+	var vars map[string]any
+	if c.Vars != nil {
+		if err := json.Unmarshal(c.Vars, &vars); err != nil {
+			return err
+		}
+	}
+	if bytes.HasPrefix(c.Input, []byte("{")) {
+		return nil // a member of the input
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(vars)), asked, []string{"input"})
+	for _, p := range d.Params() {
+		if p.Type == "map" || p.Type == "object" || p.Type == "properties" {
+			return nil // a member of it
+		}
+		names = append(append(names, p.Name), p.Aliases...)
+	}
+	for _, name := range names {
+		// Behind the name may be the place within its value.
+		if rest, ok := strings.CutPrefix(f.Field, name); ok && (rest == "" || strings.ContainsAny(rest[:1], "/.[")) {
+			return nil
+		}
+	}
+	return fault.Internal.Errorf("%s: the failure %q names the field %q, which is none of %s", d.Name, f.Message, f.Field, strings.Join(names, ", "))
 }
 
 // embedded are the scenarios that show numbers of changes, which are others in a store that several processes write to.

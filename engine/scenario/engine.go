@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"catena/engine"
@@ -38,7 +39,19 @@ func (d *direct) Run(ctx context.Context, user string, c Command) Outcome {
 
 func (d *direct) failed(err error) Outcome {
 	text := Cause(err.Error(), func(name string) bool { _, ok := d.e.Set().Op(name); return ok })
-	return Outcome{Failure: &Failure{Kinds: []string{fault.Of(err).String()}, Message: text}}
+	f := &Failure{Kinds: []string{fault.Of(err).String()}, Message: text}
+	for inner := err; ; {
+		var e *engine.Error
+		if !errors.As(inner, &e) {
+			break
+		}
+		f.Op, inner = e.Op, e.Err
+	}
+	var e *fault.Error
+	if errors.As(err, &e) {
+		f.Field = e.Field
+	}
+	return Outcome{Failure: f}
 }
 
 // Input is what the command gives to the operation.

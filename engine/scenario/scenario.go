@@ -70,6 +70,8 @@ type Outcome struct {
 type Failure struct {
 	Kinds   []string
 	Message string // "" if the entry point hides it
+	// What the engine knows: the innermost operation that failed, and which of its parameters is wrong, "" if none is.
+	Op, Field string
 }
 
 // Is reports whether the failure may be of a kind.

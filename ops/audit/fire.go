@@ -22,7 +22,7 @@ var fire = engine.Op{
 }
 
 type fireParams struct {
-	Name string `json:"name" doc:"Name of the event."`
+	Name string `json:"name" blamed:"event" doc:"Name of the event."`
 }
 
 func (p fireParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -17,7 +17,7 @@ var acquireToken = engine.Op{
 }
 
 type acquireTokenParams struct {
-	Application string `json:"application" doc:"Name of the program."`
+	Application string `json:"application" blamed:"applicationName" doc:"Name of the program."`
 	Device      string `json:"deviceId" doc:"Identifier of the device."`
 	Description string `json:"deviceDescription,omitzero" doc:"Description of the device."`
 	Permission  string `json:"permission" names:"permission" doc:"Permission of the program, for example ReadWrite."`

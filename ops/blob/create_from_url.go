@@ -27,7 +27,7 @@ func createFromURL(client *egress.Client) engine.Op {
 }
 
 type createFromURLParams struct {
-	File     string `json:"file" type:"resource" doc:"The address."`
+	File     string `json:"file" blamed:"url" type:"resource" doc:"The address."`
 	Encoding string `json:"encoding,omitzero" doc:"Encoding of the text, for example UTF-8."`
 	Filename string `json:"filename,omitzero" doc:"Name of the file; by default the last part of the address."`
 	Type     string `json:"mime-type,omitzero" doc:"Type of the file; by default detected from name and content."`

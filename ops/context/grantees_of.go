@@ -18,7 +18,7 @@ var granteesOn = engine.Op{
 
 type granteesOnParams struct {
 	Permission string `json:"permission" names:"permission" doc:"The permission; permissions that imply it count too."`
-	Variable   string `json:"variable name" names:"variable" doc:"Name of the variable."`
+	Variable   string `json:"variable name" blamed:"name" names:"variable" doc:"Name of the variable."`
 	Ignore     bool   `json:"ignore groups" default:"false" doc:"Ignore groups."`
 	Prefix     bool   `json:"prefix identifiers" default:"false" doc:"Prefix the names with user: or group:."`
 	Resolve    bool   `json:"resolve groups" default:"false" doc:"Replace groups by their members."`

@@ -20,7 +20,7 @@ var extractText = engine.Op{
 type extractTextParams struct {
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
 	Pattern  string `json:"patterntofind,omitzero" doc:"Only lines that contain this text."`
-	Source   string `json:"pdfxpath" default:"file:content" doc:"Xpath of the file."`
+	Source   string `json:"pdfxpath" blamed:"xpath" default:"file:content" doc:"Xpath of the file."`
 	Cut      bool   `json:"removepatternfromresult" default:"false" doc:"Whether to remove each line's text up to the end of the pattern."`
 	Save     bool   `json:"save" default:"false" doc:"Save the document immediately."`
 	Target   string `json:"targetxpath" default:"dc:description" doc:"Xpath of the property."`

@@ -25,7 +25,7 @@ var saveUser = engine.Op{
 }
 
 type saveUserParams struct {
-	Username   string        `json:"username" doc:"Name of the user."`
+	Username   string        `json:"username" blamed:"name" doc:"Name of the user."`
 	Company    string        `json:"company,omitzero" doc:"Company."`
 	Email      string        `json:"email,omitzero" doc:"Address."`
 	FirstName  string        `json:"firstName,omitzero" doc:"First name."`

@@ -32,7 +32,7 @@ type createTaskParams struct {
 	Accept    string    `json:"accept operation chain,omitzero" doc:"Operation or chain to run when the task is accepted."`
 	Reject    string    `json:"reject operation chain,omitzero" doc:"Operation or chain to run when the task is rejected."`
 	Variable  string    `json:"variable name for actors prefixed ids,omitzero" doc:"Context variable that holds one actor or a list of actors."`
-	Actors    []string  `json:"additional list of actors prefixed ids,omitzero" doc:"Additional actors: users and groups, with or without the prefixes user: and group:."`
+	Actors    []string  `json:"additional list of actors prefixed ids,omitzero" blamed:"actors" doc:"Additional actors: users and groups, with or without the prefixes user: and group:."`
 	Each      bool      `json:"create one task per actor" default:"true" doc:"Whether to create a task for each actor instead of one for all."`
 }
 
