@@ -167,7 +167,7 @@ func serverSchemas() map[string]any {
 		"OAuthProviders":   openapi.Object("entity-type", openapi.Type("string"), "entries", list("OAuthProvider")),
 		"Aggregations":     entitySchema("", "timed_out:boolean hits:object", "aggregations:object"),
 		"ConversionStatus": entitySchema("conversionStatus", "conversionId status resultURL", ""),
-		"Description":      openapi.Fields("openapi info:object servers:array paths:object components:object", true),
+		"Description":      openapi.Fields("openapi info:object servers:array security:array paths:object components:object", true),
 		"Health":           map[string]any{"type": "object", "additionalProperties": openapi.Type("string"), "description": "The state of each dependency: ok, degraded or failed."},
 		"PageProvider":     entitySchema("", "name pageSize:integer sort:array fields:array quickFilters:array", "query"),
 		"Repositories":     map[string]any{"type": "object", "additionalProperties": openapi.Ref("RepositoryInfo")},
