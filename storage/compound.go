@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"slices"
+
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/schema"
@@ -9,40 +11,48 @@ import (
 // Compound is an index over several fields as rows of a repository hold it.
 type Compound struct {
 	Name    string
+	Rows    string          // by which the dictionary knows its rows: the name, or the place of an automatic one
 	Columns []schema.Column // as the rows are in order: the last one ascends, and the index is walked backwards otherwise
 	Include []schema.Column
 	Schema  *schema.Schema // whose documents have rows; nil: those of Types
 	Types   map[string]bool
 	Where   string // what declares it: "schema item", "type Item"
+	ID      string // of an automatic one; "" for those that are declared
 }
 
 // compounds returns the indexes over several fields that are declared, by name.
 func compounds(reg *schema.Registry) (out []*Compound) {
-	add := func(x *schema.Index, c Compound) {
-		c.Name = x.String() + " of " + c.Where
-		c.Columns, c.Include = append(c.Columns, x.Columns...), x.Include
-		if c.Columns[len(c.Columns)-1].Desc {
-			for i := range c.Columns {
-				c.Columns[i].Desc = !c.Columns[i].Desc
-			}
-		}
-		out = append(out, &c)
-	}
 	for _, s := range reg.Schemas() {
 		for _, x := range s.Indexes {
-			add(x, Compound{Schema: s, Where: "schema " + s.Name})
+			out = append(out, newCompound(x, Compound{Schema: s, Where: "schema " + s.Name}))
 		}
 	}
 	for _, t := range reg.Types() {
 		for _, x := range t.Indexes {
-			types := map[string]bool{}
-			for _, name := range reg.Under(t.Name) {
-				types[name] = true
-			}
-			add(x, Compound{Types: types, Where: "type " + t.Name})
+			out = append(out, compoundOf(reg, t.Name, x))
 		}
 	}
 	return out
+}
+
+// compoundOf is an index of a type and of those below it.
+func compoundOf(reg *schema.Registry, typ string, x *schema.Index) *Compound {
+	types := map[string]bool{}
+	for _, name := range reg.Under(typ) {
+		types[name] = true
+	}
+	return newCompound(x, Compound{Types: types, Where: "type " + typ})
+}
+
+func newCompound(x *schema.Index, c Compound) *Compound {
+	c.Name = x.String() + " of " + c.Where
+	c.Rows, c.Columns, c.Include = c.Name, slices.Clone(x.Columns), x.Include
+	if c.Columns[len(c.Columns)-1].Desc {
+		for i := range c.Columns {
+			c.Columns[i].Desc = !c.Columns[i].Desc
+		}
+	}
+	return &c
 }
 
 // holds reports whether a document has rows in the index.
@@ -58,9 +68,9 @@ func (c *Compound) holds(d *Doc) bool {
 	return false
 }
 
-// indexCompounds adds the rows of the indexes over several fields.
-func (d *Doc) indexCompounds(x *layout.IndexRows) error {
-	for _, c := range d.repo.compounds {
+// indexCompounds adds the rows of indexes over several fields.
+func (d *Doc) indexCompounds(x *layout.IndexRows, all []*Compound) error {
+	for _, c := range all {
 		if !c.holds(d) {
 			continue
 		}
@@ -99,7 +109,7 @@ func (d *Doc) indexCompound(x *layout.IndexRows, c *Compound) error {
 		if many >= 0 {
 			values[many] = item
 		}
-		key, tail := x.Begin(c.Name), []byte(nil)
+		key, tail := x.Begin(c.Rows), []byte(nil)
 		for i, v := range values {
 			n := len(key)
 			var ok bool
@@ -111,7 +121,7 @@ func (d *Doc) indexCompound(x *layout.IndexRows, c *Compound) error {
 			}
 			tail = layout.AppendOriginal(tail, v)
 		}
-		x.Add(c.Name, key, string(append(tail, included...)), 0)
+		x.Add(c.Rows, key, string(append(tail, included...)), 0)
 	}
 	return nil
 }

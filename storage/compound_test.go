@@ -193,10 +193,15 @@ func planAndNames(t *testing.T, r *storage.Repo, src string) (plan string, names
 	return plan, names
 }
 
+// again is how the repository of a world is opened once more.
+func (w *world) again() storage.Config {
+	return storage.Config{DB: w.db, Blobs: w.blobs, Log: slog.New(slog.DiscardHandler), Clock: func() time.Time { return w.now }}
+}
+
 // reopen opens the repository of a world again with other declarations.
 func (w *world) reopen(t *testing.T, yaml string) *storage.Repo {
 	t.Helper()
-	c := storage.Config{DB: w.db, Blobs: w.blobs, Log: slog.New(slog.DiscardHandler)}
+	c := w.again()
 	withTypes(t, yaml)(&c)
 	r, err := storage.Open(t.Context(), c, adminPassword)
 	if err != nil {

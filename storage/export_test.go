@@ -7,11 +7,16 @@ import (
 	"slices"
 
 	"catena/storage/internal/layout"
+	"catena/storage/kv"
 )
 
 // IndexProblems compares the index rows with what documents ask for.
 func (t *Tx) IndexProblems() (problems []string, err error) {
 	want := map[string]string{}
+	automatic, err := t.automatic()
+	if err != nil {
+		return nil, err
+	}
 	for row, err := range t.kv.Scan(prefix([]byte{layout.NodeSpace})) {
 		if err != nil {
 			return nil, err
@@ -23,7 +28,7 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 		if err != nil || d == nil {
 			return nil, cmp.Or(err, fmt.Errorf("no document for %x", row.Key))
 		}
-		x, err := d.indexRows()
+		x, err := d.indexRows(automatic.complete)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +65,7 @@ func (r *Repo) ForgetNulls(ctx context.Context) error {
 	old := r.indexNames()
 	for _, name := range r.wantedIndexes() {
 		if !slices.Contains(old, name) {
-			if err := r.dropIndex(ctx, name); err != nil {
+			if err := r.dropIndex(ctx, name, func(*kv.Tx) (bool, error) { return true, nil }); err != nil {
 				return err
 			}
 		}
@@ -79,4 +84,9 @@ func (t *Tx) EveryID() (ids []string, err error) {
 		}
 	}
 	return ids, nil
+}
+
+// DropAutomatic drops an automatic index; the next sweep removes its rows.
+func (r *Repo) DropAutomatic(ctx context.Context, a Automatic) error {
+	return r.moveAutomatic(ctx, &a, IndexDropped)
 }

@@ -21,6 +21,9 @@ var numbersKey = layout.MetaKey("numbers")
 // openNumbers reads the numbers and adds those of the names that are declared now.
 func (r *Repo) openNumbers(ctx context.Context) error {
 	want := r.indexNames()
+	if r.db.Writable() == nil { // a store that cannot be written now has no new indexes
+		want = append(want, automaticRows[:]...)
+	}
 	for _, t := range r.types.Types() {
 		want = append(want, t.Name)
 		if t.LifeCycle != nil {
@@ -80,8 +83,8 @@ func (d *Doc) appendCover(dst []byte, bits byte) []byte {
 	return dst
 }
 
-// indexRows returns the rows of d, nothing for nil.
-func (d *Doc) indexRows() (*layout.IndexRows, error) {
+// indexRows returns the rows of d, nothing for nil; those of automatic indexes are as given.
+func (d *Doc) indexRows(automatic []*Compound) (*layout.IndexRows, error) {
 	if d == nil {
 		return layout.NoRows, nil
 	}
@@ -112,7 +115,13 @@ func (d *Doc) indexRows() (*layout.IndexRows, error) {
 		x.AddText(layout.ProxyIndex, d.target.String())
 		x.AddText(layout.ProxyOfIndex, d.series.String())
 	}
-	return x, d.indexProperties(x)
+	if err := d.indexProperties(x); err != nil {
+		return nil, err
+	}
+	if err := d.indexCompounds(x, d.repo.compounds); err != nil {
+		return nil, err
+	}
+	return x, d.indexCompounds(x, automatic)
 }
 
 // liveID is the document a version is a version of.
@@ -148,7 +157,7 @@ func (d *Doc) indexProperties(x *layout.IndexRows) error {
 			}
 		}
 	}
-	return d.indexCompounds(x)
+	return nil
 }
 
 // indexField adds the rows of a property with an index of its own.
@@ -182,11 +191,21 @@ func (d *Doc) value(key string) (any, error) {
 // reindex brings the index rows of a document up to date: before is the document as it
 // was (nil: new), after as it is (nil: removed).
 func (t *Tx) reindex(before, after *Doc) error {
-	old, err := before.indexRows()
+	automatic, err := t.automatic()
 	if err != nil {
 		return err
 	}
-	now, err := after.indexRows()
+	if automatic.misfit {
+		if err := t.dropMisfits(); err != nil {
+			return err
+		}
+	}
+	t.countWrite(before, after)
+	old, err := before.indexRows(automatic.kept)
+	if err != nil {
+		return err
+	}
+	now, err := after.indexRows(automatic.kept)
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 		return err
 	}
 	for _, name := range append(dropped, missing...) {
-		if err := r.dropIndex(ctx, name); err != nil {
+		if err := r.dropIndex(ctx, name, func(*kv.Tx) (bool, error) { return true, nil }); err != nil {
 			return err
 		}
 	}
@@ -163,14 +163,17 @@ func (r *Repo) list(ctx context.Context, names []string) error {
 	return err
 }
 
-// dropIndex deletes the rows of an index, some in each transaction.
-func (r *Repo) dropIndex(ctx context.Context, name string) error {
+// dropIndex deletes the rows of an index, some in each transaction, as long as that is wanted.
+func (r *Repo) dropIndex(ctx context.Context, name string, wanted func(k *kv.Tx) (bool, error)) error {
 	rows := prefix(r.rowsOf(name))
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0
 		err := r.db.Update(ctx, func(k *kv.Tx) error {
 			n = 0
+			if ok, err := wanted(k); err != nil || !ok {
+				return err
+			}
 			for row, err := range k.Scan(rows) {
 				if err != nil {
 					return err
@@ -251,8 +254,12 @@ func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, words bool) error {
 	if err != nil {
 		return err
 	}
+	automatic, err := t.automatic()
+	if err != nil {
+		return err
+	}
 	for _, d := range docs {
-		x, err := d.indexRows()
+		x, err := d.indexRows(automatic.kept)
 		if err != nil {
 			return fault.Wrap(err, "document %s", d.ID())
 		}
@@ -279,6 +286,10 @@ func (v *verifier) indexes() error {
 	if err != nil || !slices.Equal(listed, v.t.repo.wantedIndexes()) {
 		return err // not all are written yet
 	}
+	automatic, err := v.t.automatic()
+	if err != nil {
+		return err
+	}
 	surplus := 0
 	err = v.each(layout.NodeSpace, func(key, value []byte) {
 		id, x := layout.IDAtEnd(key), &layout.IndexRows{}
@@ -286,7 +297,7 @@ func (v *verifier) indexes() error {
 		if err == nil && rec != nil {
 			var d *Doc
 			if d, err = v.t.rowDoc(id, value, rec); err == nil {
-				x, err = d.indexRows()
+				x, err = d.indexRows(automatic.complete)
 			}
 		}
 		if err != nil {
@@ -302,7 +313,11 @@ func (v *verifier) indexes() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range v.t.repo.indexNames() {
+	names := v.t.repo.indexNames()
+	for _, c := range automatic.complete {
+		names = append(names, c.Rows)
+	}
+	for _, name := range names {
 		if err := v.count(v.t.repo.numbers.IndexPrefix(name), &surplus); err != nil {
 			return err
 		}

@@ -83,6 +83,18 @@ func (i Internal) Intern(b []byte) string { return i.t.repo.intern(b) }
 // Usable reports whether an index has all its rows.
 func (i Internal) Usable(index string) bool { return i.t.repo.usable(index) }
 
+// Automatic returns the automatic indexes over several fields that have all their rows.
+func (i Internal) Automatic() ([]*Compound, error) {
+	set, err := i.t.automatic()
+	if err != nil {
+		return nil, err
+	}
+	return set.complete, nil
+}
+
+// EveryAutomatic returns the automatic indexes in every state, and when they were used last.
+func (i Internal) EveryAutomatic() ([]Automatic, error) { return i.t.automaticIndexes() }
+
 // OrdersNulls reports whether an index has a row of every document whose schema has its field, also of those without
 // a value.
 func (i Internal) OrdersNulls(index string) bool { return i.t.repo.usable(nullRows(index)) }
@@ -230,6 +242,24 @@ func (i RepoInternal) DB() *kv.DB { return i.r.db }
 
 // Compounds returns the indexes over several fields that are declared.
 func (i RepoInternal) Compounds() []*Compound { return i.r.compounds }
+
+// DeclareIndex declares an automatic index, and reports whether there was room for it. The next sweep builds it.
+func (i RepoInternal) DeclareIndex(ctx context.Context, a Automatic) (made bool, err error) {
+	return i.r.declareIndex(ctx, a)
+}
+
+// UseIndexes notes that automatic indexes were used, by their ids.
+func (i RepoInternal) UseIndexes(ctx context.Context, ids []string) error {
+	return i.r.useIndexes(ctx, ids)
+}
+
+// Written returns how many documents of a type and of those below it were written since the start.
+func (i RepoInternal) Written(typ string) (n int64) {
+	for _, name := range i.r.types.Under(typ) {
+		n += i.r.written[name].Load()
+	}
+	return n
+}
 
 // Store returns the rows of all repositories of the store.
 func (i RepoInternal) Store() *kv.DB { return i.r.whole }

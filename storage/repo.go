@@ -76,6 +76,7 @@ type Limits struct {
 	PathDepth   int   `setting:"limit-folder-depth" default:"256" doc:"levels of the tree of documents"`
 	NameLength  int   `setting:"limit-name" unit:"bytes" default:"255 B" doc:"size of the name of a document"`
 	TreeCopy    int   `setting:"limit-tree" default:"5000" doc:"documents that one call copies, or marks as trashed with their folder; of more, the rest is marked in the background"`
+	Automatic   int   `setting:"limit-automatic-indexes" default:"8" max:"16" unlimited:"true" doc:"indexes over several fields that the server declares by itself; negative means none"`
 	BlobSize    int64 `setting:"limit-file" unit:"bytes" default:"5 GiB" doc:"size of one file"`
 	BlobCache   int64 `setting:"limit-content-cache" unit:"bytes" default:"1 GiB" doc:"size of the local cache of files in a bucket"`
 	EventDepth  int   `setting:"limit-event-depth" default:"8" doc:"levels of events that are fired by events"`
@@ -120,7 +121,9 @@ type Repo struct {
 	master    []byte
 	secrets   sync.Map // by purpose, which are few
 
-	ready atomic.Pointer[map[string]bool] // indexes with all their rows
+	ready     atomic.Pointer[map[string]bool] // indexes with all their rows
+	automatic atomic.Pointer[automaticSet]    // as the last transaction that looked found them
+	written   map[string]*atomic.Int64        // documents written since the start, by type
 
 	listeners []func(*Tx, Event) error
 	owners    []Owner
@@ -188,6 +191,93 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	return r, r.openIndexes(ctx)
 }
 
+// seed finds the root, or writes what a fresh repository has.
+func (r *Repo) seed(ctx context.Context, password string) error {
+	found := false
+	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
+		found, err = t.findRoot()
+		return err
+	})
+	if err != nil || found {
+		return err
+	}
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		if found, err := t.findRoot(); err != nil || found {
+			return err
+		}
+		if err := t.listIndexes(r.wantedIndexes()); err != nil {
+			return err
+		}
+		if err := t.seedTree(); err != nil {
+			return err
+		}
+		if r.part {
+			return nil // people are there already
+		}
+		return t.seedOwned(password)
+	})
+}
+
+var rootKey = layout.MetaKey("root")
+
+func (t *Tx) findRoot() (bool, error) {
+	b, err := t.kv.Get(rootKey)
+	if err != nil || b == nil {
+		return false, err
+	}
+	if len(b) != 16 {
+		return false, fault.Internal.Errorf("root: id has %d bytes", len(b))
+	}
+	copy(t.repo.root[:], b)
+	return true, nil
+}
+
+// seedTree creates the root and the folders that clients of the platform expect in a new repository, with their permissions.
+func (t *Tx) seedTree() error {
+	root, err := t.NewDoc("Root")
+	if err != nil {
+		return err
+	}
+	if root.id, err = t.newDocID(); err != nil {
+		return err
+	}
+	t.repo.root = root.id
+	if err := t.kv.Set(rootKey, root.id[:]); err != nil {
+		return err
+	}
+	t.touch(root, true)
+	if err := t.insert(root, "create", Event{Name: "documentCreated", Doc: root}); err != nil {
+		return err
+	}
+	if root, err = t.SetACL(root, "local", []ACE{
+		{User: AdministratorName, Permission: "Everything", Granted: true},
+		{User: Members, Permission: "Read", Granted: true},
+	}); err != nil {
+		return err
+	}
+	domain, err := t.Create(root, "Domain", "default-domain", Props{"dc:title": "Domain"})
+	if err != nil {
+		return err
+	}
+	for _, c := range [...][3]string{
+		{"WorkspaceRoot", "workspaces", "Workspaces"},
+		{"SectionRoot", "sections", "Sections"},
+		{"TemplateRoot", "templates", "Templates"},
+	} {
+		d, err := t.Create(domain, c[0], c[1], Props{"dc:title": c[2]})
+		if err != nil {
+			return err
+		}
+		if c[0] != "SectionRoot" {
+			continue
+		}
+		if _, err := t.SetACL(d, "local", []ACE{{User: Members, Permission: "CanAskForPublishing", Granted: true}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // describe prepares what reading documents needs to know about the types.
 func (r *Repo) describe() {
 	r.shapes = map[*schema.Schema]*shape{}
@@ -205,7 +295,9 @@ func (r *Repo) describe() {
 	}
 	r.compounds = compounds(r.types)
 	r.typeShapes = map[*schema.Type][]*shape{}
+	r.written = map[string]*atomic.Int64{}
 	for _, t := range r.types.Types() {
+		r.written[t.Name] = new(atomic.Int64)
 		for _, s := range r.types.SchemasOf(t, nil) {
 			r.typeShapes[t] = append(r.typeShapes[t], r.shapes[s])
 		}

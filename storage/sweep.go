@@ -27,6 +27,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 	return errors.Join(
 		r.sweepTrees(ctx),
 		r.sweepIndexes(ctx),
+		r.sweepAutomatic(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
 		owners,

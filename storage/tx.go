@@ -39,6 +39,7 @@ type session struct {
 	latest      map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one
 	known       map[string]identity        // who has the names in access lists, while nothing is written
 
+	indexes      *automaticSet // that the server declared itself
 	lastPosition int64
 	free         freeNames
 	claims       *claims

@@ -30,6 +30,7 @@ import (
 	"catena/storage/grant"
 	"catena/storage/history"
 	"catena/storage/outbox"
+	"catena/storage/search"
 	"catena/storage/uisession"
 	"catena/storage/upload"
 	hooks "catena/storage/webhook"
@@ -159,7 +160,7 @@ func outdated(path string, now time.Time) (made time.Time, old bool) {
 func (a *app) sweepBranch(ctx context.Context, b branch) error {
 	l := a.engine.Limits()
 	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), history.Sweep(ctx, b.repo, history.Limits{All: l.Runs, User: l.UserRuns}),
-		uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
+		uisession.Sweep(ctx, b.repo), search.SweepIndexes(ctx, b.repo), b.repo.Sweep(ctx))
 }
 
 // When sweep works: soon after the start, because it writes new indexes too, and then every few minutes.

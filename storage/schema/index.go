@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"catena/storage/declare"
+	"catena/storage/fault"
 )
 
 // Index is declared over several fields, on a schema or on a type: its rows are in the order of the columns.
@@ -109,6 +110,26 @@ func (l *loader) resolveIndexes(r *Registry, decls []indexDecl, schemas []*Schem
 		out = append(out, x)
 	}
 	return out
+}
+
+// Index reads an index of a type that is written as declarations are: columns may have desc behind them.
+func (r *Registry) Index(typ string, columns, include []string) (*Index, error) {
+	t, ok := r.Type(typ)
+	if !ok {
+		return nil, fault.NotFound.Errorf("index: type %s: not found", typ)
+	}
+	names := func(texts []string) (out []declare.Name) {
+		for _, text := range texts {
+			out = append(out, declare.Name{Text: text})
+		}
+		return out
+	}
+	l := newLoader()
+	all := l.resolveIndexes(r, []indexDecl{{columns: names(columns), include: names(include)}}, t.Schemas, "type "+typ)
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 // column reads a column: a field, and desc behind it where the order is descending.

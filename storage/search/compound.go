@@ -54,8 +54,8 @@ func (t planner) compoundPaths(p *plan) (out []*accessPath) {
 	if p.q.Correlated() || p.byID && len(p.exprs) == 0 {
 		return nil
 	}
-	for _, x := range t.compounds {
-		if !t.usable(x.Name) || !p.within(t, x) {
+	for _, x := range t.all {
+		if x.ID == "" && !t.usable(x.Name) || !p.within(t, x) {
 			continue
 		}
 		if a := t.compoundPath(p, x); a != nil {
@@ -84,7 +84,7 @@ func (p *plan) within(t planner, x *compound) bool {
 // compoundPath uses an index: conditions of equality on its first columns, one on a range of the next, and the order of
 // the rest. It returns nil if the index is of no help.
 func (t planner) compoundPath(p *plan, x *compound) *accessPath {
-	a := &accessPath{name: x.Name, about: x.Name, index: x, rows: -1, prefix: t.dictionary().IndexPrefix(x.Name)}
+	a := &accessPath{name: x.Name, about: x.Name, index: x, rows: -1, prefix: t.dictionary().IndexPrefix(x.Rows)}
 	a.bases = [][]byte{a.prefix}
 	for a.fixed < len(x.columns) {
 		points, e, exact := p.points(x.columns[a.fixed])

@@ -31,7 +31,7 @@ const maxOffset = 10_000
 // Query runs a query of the query language; parameters are bound, never pasted into the text, so no value can
 // change the meaning of the query.
 func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
-	w, err := plannerOf(t).execution(src, o)
+	w, err := execute(t, src, o)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,9 @@ func (t planner) execution(src string, o Options) (*execution, error) {
 	}
 	// Only the first page counts; the cursor carries the total to the others.
 	w.p.counted = w.bound > 0 && w.from == nil
-	return w, t.choosePath(w.p, want)
+	err = t.choosePath(w.p, want)
+	t.wishes.used(w.p)
+	return w, err
 }
 
 // checkCursor refuses a cursor of another query: those of ordered queries name a sort key, others a path and a row. Whether it is
@@ -168,7 +170,7 @@ func (w *execution) checkCursor(want string) error {
 func (w *execution) run() error {
 	begun := time.Now()
 	err := w.fill()
-	w.noteSlow(time.Since(begun), fault.Is(err, fault.Limit))
+	w.note(time.Since(begun), fault.Is(err, fault.Limit))
 	return err
 }
 
@@ -318,7 +320,7 @@ func Select(t *storage.Tx, src string, o Options) (*Rows, error) {
 	if q, ok := explained(src); ok {
 		return explainRows(t, q, o)
 	}
-	w, err := plannerOf(t).execution(src, o)
+	w, err := execute(t, src, o)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/query"
 	"catena/storage/schema"
 )
@@ -23,7 +24,7 @@ func MayExplain(t *storage.Tx) error {
 // Explain runs a query and says which index it used, what it read, and which index would have made it cheap. Who gets
 // to see that has to pass MayExplain.
 func Explain(t *storage.Tx, src string, o Options) (string, error) {
-	w, err := plannerOf(t).execution(src, o)
+	w, err := execute(t, src, o)
 	if err != nil {
 		return "", err
 	}
@@ -35,10 +36,18 @@ func Explain(t *storage.Tx, src string, o Options) (string, error) {
 	} else if err != nil {
 		return "", err
 	}
-	if advice := w.advice(err != nil); advice != "" {
-		plan += "\nadvice: " + advice
+	advice, x := w.advice(err != nil)
+	if advice == "" {
+		return plan, nil
 	}
-	return plan, nil
+	plan += "\nadvice: " + advice
+	all, err := t.Internal(row.Ordered{}).EveryAutomatic()
+	for i := range all {
+		if a := &all[i]; a.Type == w.p.q.From[0].Text && a.String() == x.String() {
+			plan += "\nautomatic: the server has declared it by itself, state " + a.State
+		}
+	}
+	return plan, err
 }
 
 // explained returns the query behind the word EXPLAIN.
@@ -140,20 +149,20 @@ var flagNames = map[query.System]string{
 }
 
 // advice returns the declaration of an index that would have made the query cheap, "" if it was or none would.
-func (w *execution) advice(refused bool) string {
+func (w *execution) advice(refused bool) (declare string, x advisedIndex) {
 	p := w.p
 	if p.direct != nil || p.empty != "" || p.q.Correlated() || len(p.q.From) != 1 {
-		return ""
+		return "", x
 	}
 	cheap := w.t.spent.docs <= 2*w.size && w.t.spent.rows <= 10*w.size+2*w.bound+100
 	if !refused && cheap {
-		return ""
+		return "", x
 	}
-	x := p.advised()
+	x = p.advised()
 	if !x.helps() || p.path.index != nil && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
-		return ""
+		return "", x
 	}
-	return fmt.Sprintf("declare on type %s: indexes: [%s]", p.q.From[0].Text, &x)
+	return fmt.Sprintf("declare on type %s: indexes: [%s]", p.q.From[0].Text, &x), x
 }
 
 // advisedIndex is the index that fits a query.
@@ -170,13 +179,7 @@ func (x *advisedIndex) helps() bool {
 }
 
 // String returns the declaration.
-func (x *advisedIndex) String() string {
-	columns := "[" + strings.Join(x.columns, ", ") + "]"
-	if len(x.include) == 0 {
-		return columns
-	}
-	return "{columns: " + columns + ", include: [" + strings.Join(x.include, ", ") + "]}"
-}
+func (x *advisedIndex) String() string { return storage.DeclaredIndex(x.columns, x.include) }
 
 func (x *advisedIndex) column(f *query.Field, desc string) bool {
 	if x.holds(f) || !mayBeColumn(f) {
@@ -193,7 +196,7 @@ func (x *advisedIndex) holds(f *query.Field) bool {
 // declares reports whether a type has an index with these columns that includes these fields.
 func (t planner) declares(typ string, x *advisedIndex) bool {
 	name := func(f *query.Field) string { return f.Name }
-	return slices.ContainsFunc(t.compounds, func(have *compound) bool {
+	return slices.ContainsFunc(t.all, func(have *compound) bool {
 		if have.Where != "type "+typ || len(have.columns) != len(x.columns) {
 			return false
 		}

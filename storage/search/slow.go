@@ -83,12 +83,16 @@ func Slowest(r *storage.Repo) []SlowQuery {
 	return out
 }
 
-// noteSlow counts and logs the query if it was slow or refused.
-func (w *execution) noteSlow(took time.Duration, refused bool) {
+// note counts what the query cost if an index would have made it cheap, and logs it if it was slow or refused.
+func (w *execution) note(took time.Duration, refused bool) {
+	advice, x := w.advice(refused)
+	if advice != "" {
+		w.t.wishes.add(w, &x)
+	}
 	if took < slowAfter && !refused {
 		return
 	}
-	one := SlowQuery{Shape: w.p.shape(), Longest: took, Rows: w.t.spent.rows, Docs: w.t.spent.docs, Last: time.Now(), Advice: w.advice(refused)}
+	one := SlowQuery{Shape: w.p.shape(), Longest: took, Rows: w.t.spent.rows, Docs: w.t.spent.docs, Last: time.Now(), Advice: advice}
 	if refused {
 		one.Refused = 1
 	}

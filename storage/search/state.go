@@ -2,6 +2,7 @@ package search
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"catena/storage"
 	"catena/storage/internal/layout"
@@ -18,7 +19,9 @@ type state struct {
 	facetLists map[string][]any
 	schemaOf   map[*schema.Field]*schema.Schema // of properties
 	modified   *query.Field                     // dc:modified, as the index by type holds it
-	compounds  []*compound
+	compounds  []*compound                      // that are declared
+	automatic  atomic.Pointer[automaticIndexes]
+	wishes     wishes
 	slow       slowQueries
 	found      finds
 	costs      costs
@@ -32,12 +35,26 @@ type planner struct {
 	*storage.Tx
 	*state
 	spent *spent
+	all   []*compound // the indexes over several fields that are declared, or automatic and complete
 }
 
 // spent is what a query has read.
 type spent struct{ rows, docs int }
 
-func plannerOf(t *storage.Tx) planner { return planner{t, stateOf(t.Repo()), new(spent)} }
+// plannerOf knows the declared indexes; execute adds the automatic ones.
+func plannerOf(t *storage.Tx) planner {
+	s := stateOf(t.Repo())
+	return planner{Tx: t, state: s, spent: new(spent), all: s.compounds}
+}
+
+// execute parses and plans a query.
+func execute(t *storage.Tx, src string, o Options) (w *execution, err error) {
+	p := plannerOf(t)
+	if p.all, err = p.indexes(); err != nil {
+		return nil, err
+	}
+	return p.execution(src, o)
+}
 
 func stateOf(r *storage.Repo) *state {
 	all := row.Of[states](r.Memory())
@@ -50,7 +67,7 @@ func stateOf(r *storage.Repo) *state {
 
 func newState(r *storage.Repo) *state {
 	reg := r.Types()
-	s := &state{facetLists: facetLists(reg), schemaOf: map[*schema.Field]*schema.Schema{}, costs: usualCosts}
+	s := &state{facetLists: facetLists(reg), schemaOf: map[*schema.Field]*schema.Schema{}, costs: usualCosts, wishes: wishes{rule: usualRule}}
 	s.modified = &query.Field{Name: "dc:modified", Kind: schema.Date}
 	s.modified.Prop, _ = reg.FieldByKey(s.modified.Name)
 	for _, sch := range reg.Schemas() {

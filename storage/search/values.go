@@ -7,7 +7,7 @@ import (
 // Values calls visit with the values of a query's columns for each result, in no order: columns of fields
 // with many values give lists. It stops after max results; more says that there are others.
 func Values(t *storage.Tx, src string, o Options, most int, visit func(values []any)) (more bool, err error) {
-	w, err := plannerOf(t).execution(src, o)
+	w, err := execute(t, src, o)
 	if err != nil {
 		return false, err
 	}

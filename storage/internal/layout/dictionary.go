@@ -23,6 +23,9 @@ func NewDictionary(names []string) *Dictionary {
 	return n
 }
 
+// Has reports whether a name has a number.
+func (n *Dictionary) Has(name string) bool { return n.byName[name] > 0 }
+
 // Append appends the number of a name, or zero and the name if it has none.
 func (n *Dictionary) Append(dst []byte, name string) []byte {
 	if number := n.byName[name]; number > 0 {
