@@ -254,7 +254,7 @@ const (
 type wanted struct {
 	At     time.Time
 	By     string
-	Writer bool // who asks may do more than read
+	Writer bool // the caller who wants it may do more than read
 }
 
 // ShareRuns shows the calls of this server to others, and ends those that others were asked to end, until ctx ends.

@@ -15,6 +15,10 @@ import (
 	"strings"
 	"time"
 
+	_ "golang.org/x/image/bmp"  // and
+	_ "golang.org/x/image/tiff" // these
+	_ "golang.org/x/image/webp" // as well
+
 	"catena/engine/pdf"
 	"catena/engine/program"
 	"catena/storage/blob"
@@ -86,6 +90,12 @@ func readImage(b *blob.Blob, out map[string]any) error {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
+	if b.Type == "image/vnd.adobe.photoshop" || b.Type == "image/x-psd" {
+		return readPSD(b, r, out)
+	}
+	if b.Type == "image/jp2" {
+		return readJP2(b, r, out)
+	}
 	return readTags(b, r, out)
 }
 
@@ -99,12 +109,18 @@ func readPicture(b *blob.Blob, r io.Reader, out map[string]any) error {
 		return nil
 	case err != nil:
 		return fault.Invalid.Errorf("file %q: the picture cannot be read: %w", b.Name, err).In("input")
+	}
+	return measure(b, conf.Width, conf.Height, form, out)
+}
+
+// measure adds the measures of a picture and the name of its form.
+func measure(b *blob.Blob, width, height int, form string, out map[string]any) error {
 	// A division, since the product of two forged dimensions could overflow.
-	case conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxPixels/conf.Height:
-		return fault.Limit.Errorf("file %q: the picture has %d × %d pixels, at most %d are allowed", b.Name, conf.Width, conf.Height, maxPixels).
+	if width <= 0 || height <= 0 || width > maxPixels/height {
+		return fault.Limit.Errorf("file %q: the picture has %d × %d pixels, at most %d are allowed", b.Name, width, height, maxPixels).
 			WithCode(fault.CodePictureSize)
 	}
-	out["image:width"], out["image:height"], out["image:format"] = int64(conf.Width), int64(conf.Height), form
+	out["image:width"], out["image:height"], out["image:format"] = int64(width), int64(height), form
 	return nil
 }
 

@@ -36,10 +36,20 @@ func readTags(b *blob.Blob, r io.ReadSeeker, out map[string]any) error {
 	if !ok {
 		return nil
 	}
+	return walkTags(b, form, r, out)
+}
+
+// walkTags adds the tags of a picture of a form, and its measures if they are not known: this program does not decode HEIC and AVIF.
+func walkTags(b *blob.Blob, form imagemeta.ImageFormat, r io.ReadSeeker, out map[string]any) error {
+	sources := imagemeta.EXIF | imagemeta.IPTC | imagemeta.XMP
+	measured := out["image:width"] != nil
+	if !measured {
+		sources |= imagemeta.CONFIG
+	}
 	var tags imagemeta.Tags
 	n := 0
-	_, err := imagemeta.Decode(imagemeta.Options{
-		R: r, ImageFormat: form, Sources: imagemeta.EXIF | imagemeta.IPTC | imagemeta.XMP, LimitNumTags: maxTags, LimitTagSize: maxTagText,
+	got, err := imagemeta.Decode(imagemeta.Options{
+		R: r, ImageFormat: form, Sources: sources, LimitNumTags: maxTags, LimitTagSize: maxTagText,
 		HandleTag: func(tag imagemeta.TagInfo) error {
 			if n++; n > maxTags {
 				return imagemeta.ErrStopWalking
@@ -54,6 +64,11 @@ func readTags(b *blob.Blob, r io.ReadSeeker, out map[string]any) error {
 	})
 	if err != nil && !imagemeta.IsInvalidFormat(err) {
 		return fmt.Errorf("file %q: %w", b.Name, err)
+	}
+	if size := got.ImageConfig; !measured && size.Width > 0 && size.Height > 0 {
+		if err := measure(b, size.Width, size.Height, strings.TrimPrefix(b.Type, "image/"), out); err != nil {
+			return err
+		}
 	}
 	return conclude(tags, out)
 }
