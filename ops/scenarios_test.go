@@ -204,7 +204,7 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 				}
 			})
 			runs = waiting.New()
-			return library.Deployments{runner, chains.New(), listener.New(), runs, schedule.New()}
+			return library.Deployments{runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New()}
 		},
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")

@@ -29,7 +29,9 @@ const resultName unistring.String = "<result>"
 // syntax is the tree of a script.
 type syntax struct {
 	*ast.Program
-	async *ast.ArrowFunctionLiteral // whose body the statements are; nil when they do not await
+	async  *ast.ArrowFunctionLiteral // whose body the statements are; nil when they do not await
+	module *ast.ArrowFunctionLiteral // of a module, the same
+	text   *moduleText
 }
 
 // parseAwaiting reads source as one that awaits. It returns nil when it does not.
@@ -73,7 +75,7 @@ func parseAwaiting(name, source string) (*syntax, error) {
 	if returns != nil {
 		return nil, &parser.Error{Position: at.Position(int(returns.Return) - 1), Message: "Illegal return statement"}
 	}
-	return &syntax{&ast.Program{Body: body.List, File: at}, f}, nil
+	return &syntax{Program: &ast.Program{Body: body.List, File: at}, async: f}, nil
 }
 
 // onlyFunction returns the arrow function that is all of tree, and the offset of its end.
@@ -105,7 +107,10 @@ func isFunction(node any) bool {
 }
 
 // movedBack gives the errors of a parse the places they have in source.
-func movedBack(err error, source string) error {
+func movedBack(err error, source string) error { return movedBy(err, source, len(asyncHead)) }
+
+// movedBy is movedBack for a head of so many characters.
+func movedBy(err error, source string, by int) error {
 	var list parser.ErrorList
 	if !errors.As(err, &list) {
 		return err
@@ -116,7 +121,7 @@ func movedBack(err error, source string) error {
 		case p.Line > last.Line:
 			p.Line, p.Column = last.Line, last.Column
 		case p.Line == 1:
-			p.Column -= len(asyncHead)
+			p.Column -= by
 		}
 	}
 	return err
@@ -126,6 +131,9 @@ func movedBack(err error, source string) error {
 // the function, which gives a promise of run, when that is declared, or of the value of the
 // last expression.
 func (s *syntax) program() *ast.Program {
+	if s.module != nil {
+		return s.moduleProgram()
+	}
 	if s.async == nil {
 		return s.Program
 	}

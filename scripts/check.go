@@ -18,19 +18,24 @@ import (
 // the syntax, and calls of operations that names does not list.
 func Check(file string, src []byte, names func() []string) []Problem {
 	_, problems := parseHeader(file, string(src))
-	found, _ := checkBody(file, string(src), names)
+	found, _ := checkBody(&job{file: file, source: string(src)}, names)
 	return append(problems, found...)
 }
 
 // checkBody looks for what is wrong below the header, and notes the calls of operations, whose parameters are for the
 // server to check: a worker knows names only.
-func checkBody(file, source string, names func() []string) (problems []Problem, calls []any) {
-	s, _ := parseHeader(file, source)
-	tree, err := parse(file, source)
+func checkBody(j *job, names func() []string) (problems []Problem, calls []any) {
+	file, source := j.file, j.source
+	s, read := &Script{}, parseModule
+	if !j.module {
+		s, _ = parseHeader(file, source)
+		read = parse
+	}
+	tree, err := read(file, source)
 	if err != nil {
 		return []Problem{problemOf(file, err)}, nil
 	}
-	if !declaresRun(tree.Program) {
+	if !j.module && !declaresRun(tree.Program) {
 		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "function run(input, params) is missing"})
 	}
 	all := names()
@@ -39,6 +44,9 @@ func checkBody(file, source string, names func() []string) (problems []Problem, 
 		all = append(all, s.Aliases...)
 	}
 	c := &checker{tree: tree.Program, file: file, names: newNames(all), declared: map[string]bool{}}
+	for _, name := range tree.text.locals() {
+		c.declared[name] = true
+	}
 	walk(reflect.ValueOf(tree.Body), c.declare)
 	walk(reflect.ValueOf(tree.Body), c.call)
 	c.secondRun()

@@ -190,14 +190,14 @@ const (
 
 // locate locates err at the innermost line of the script itself.
 func (m *machine) locate(err error, stack []goja.StackFrame) error {
-	return m.locateIn(err, framesOf(nil, stack, m.program.file))
+	return m.locateIn(err, framesOf(nil, stack, m.program))
 }
 
 // framesOf appends the frames of a script in the stack of its runtime.
-func framesOf(frames []Frame, stack []goja.StackFrame, file string) []Frame {
+func framesOf(frames []Frame, stack []goja.StackFrame, of *program) []Frame {
 	for _, f := range stack {
-		if p := f.Position(); f.SrcName() == file && p.Line > 0 && len(frames) < maxFrames {
-			frames = append(frames, Frame{f.FuncName(), file, p.Line, p.Column})
+		if p := f.Position(); of.has(f.SrcName()) && p.Line > 0 && len(frames) < maxFrames {
+			frames = append(frames, Frame{f.FuncName(), f.SrcName(), p.Line, p.Column})
 		}
 	}
 	return frames
@@ -208,12 +208,12 @@ func (m *machine) locateIn(err error, frames []Frame) error {
 	if len(frames) == 0 {
 		return located(err, m.program.file, m.line, 0)
 	}
-	return located(err, m.program.file, frames[0].Line, frames[0].Column, frames...)
+	return located(err, frames[0].File, frames[0].Line, frames[0].Column, frames...)
 }
 
-// framesIn reads the frames of file in the text of a stack: lines like
+// framesIn reads the frames of a program in the text of a stack: lines like
 // "at name (file:line:column(…))", without the name and its brackets where there is none.
-func framesIn(stack, file string) []Frame {
+func framesIn(stack string, of *program) []Frame {
 	var frames []Frame
 	for text := range strings.Lines(stack) {
 		text, ok := strings.CutPrefix(strings.TrimSpace(text), "at ")
@@ -224,13 +224,16 @@ func framesIn(stack, file string) []Frame {
 		if !named {
 			name, at = "", text
 		}
-		at, ok = strings.CutPrefix(at, file+":")
-		if !ok {
-			continue
-		}
-		var line, column int
-		if _, err := fmt.Sscanf(at, "%d:%d(", &line, &column); err == nil && line > 0 {
-			frames = append(frames, Frame{name, file, line, column})
+		for _, file := range of.files() {
+			var line, column int
+			in, ok := strings.CutPrefix(at, file+":")
+			if !ok {
+				continue
+			}
+			if _, err := fmt.Sscanf(in, "%d:%d(", &line, &column); err == nil && line > 0 {
+				frames = append(frames, Frame{name, file, line, column})
+				break
+			}
 		}
 	}
 	return frames

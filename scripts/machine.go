@@ -73,6 +73,11 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 		extensions()[i].extend(m)
 	}
 	m.shadow(p.roots)
+	if len(p.text.imports) > 0 {
+		if err := m.link(p); err != nil {
+			return nil, m.failure(err)
+		}
+	}
 	v, err := m.vm.RunProgram(p.code)
 	if err == nil && p.hasRun {
 		v, err = m.callRun(v)
@@ -148,7 +153,7 @@ func (m *machine) originOf(v goja.Value) (frames []Frame) {
 	}
 	_ = m.vm.Try(func() {
 		if s := obj.Get("stack"); s != nil {
-			frames = framesIn(clip(s.String(), maxStackText), m.program.file)
+			frames = framesIn(clip(s.String(), maxStackText), m.program)
 		}
 	})
 	return frames
@@ -195,9 +200,13 @@ func (m *machine) refused(err error, op string) {
 // calledFrom is where in the script the host is being called.
 func (m *machine) calledFrom() position {
 	// A native function has no line of its own, so the script's is one of the first few frames.
-	m.stack = m.vm.CaptureCallStack(4, m.stack[:0])
+	depth := 4
+	if len(m.program.modules) > 0 {
+		depth = maxFrames // the script may be far behind its modules
+	}
+	m.stack = m.vm.CaptureCallStack(depth, m.stack[:0])
 	for _, f := range m.stack {
-		if p := f.Position(); p.Line > 0 {
+		if p := f.Position(); p.Line > 0 && f.SrcName() == m.program.file {
 			return position{p.Line, p.Column}
 		}
 	}
@@ -218,7 +227,7 @@ func (m *machine) sent(op, path string, at position, in any, params map[string]a
 	if len(m.stack) >= 4 {
 		m.stack = m.vm.CaptureCallStack(maxFrames+2, m.stack[:0])
 	}
-	m.frames = framesOf(m.frames[:0], m.stack, m.program.file)
+	m.frames = framesOf(m.frames[:0], m.stack, m.program)
 	err := m.sender.send(op, in, params, m.frames)
 	if err != nil {
 		m.refused(err, op)

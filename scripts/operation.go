@@ -336,6 +336,11 @@ func (s *Script) setsVariables() bool {
 
 // run runs a script within a call.
 func (r *Runner) run(c *engine.Ctx, j job, in any, params map[string]any) (any, error) {
+	j, err := r.link(j)
+	if err != nil {
+		return nil, err
+	}
+	j.printVersions(c)
 	h := &engineHost{c: c, r: r, file: j.file}
 	input, err := h.out(in)
 	if err != nil {

@@ -51,7 +51,7 @@ func (r *Runner) Ops() []engine.Op {
 			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
 			Doc:     "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
 			Callers: engine.Admins.From(engine.Direct),
-			Run:     engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return typesFile(c) }),
+			Run:     engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return r.typesFile(c) }),
 		},
 	)
 }
@@ -153,12 +153,12 @@ func resultText(v any) any {
 	return v
 }
 
-func typesFile(c *engine.Ctx) (*engine.Blob, error) {
+func (r *Runner) typesFile(c *engine.Ctx) (*engine.Blob, error) {
 	text, err := Types(c.Set())
 	if err != nil {
 		return nil, err
 	}
-	return engine.NewBlob("catena.d.ts", "text/plain", text), nil
+	return engine.NewBlob("catena.d.ts", "text/plain", append(text, r.moduleTypes()...)), nil
 }
 
 // kind is how scripted operations are kept.
@@ -175,18 +175,30 @@ func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, e
 	if len(source) > r.limits.Source {
 		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d are allowed", len(source), r.limits.Source)}}, nil
 	}
-	j := newJob(file, source, true)
-	j.check, j.owner = true, c.As.Name
-	v, err := r.run(c, j, nil, nil)
-	switch fault.Of(err) {
-	// A text that ends its worker is a mistake in the text; all else is a failure of the server.
-	case fault.Invalid, fault.Limit:
-		return "", []Problem{problemOf(file, err)}, nil
-	}
+	found, calls, err := r.mistakes(c, file, source, false)
 	if err != nil {
 		return "", nil, err
 	}
 	s, problems := parseHeader(file, source)
+	problems = append(problems, found...)
+	if t, err := splitModule(source); err == nil {
+		problems = append(problems, r.badImports(file, t.imports)...)
+	}
+	return s.Name, append(problems, s.badCalls(c, calls)...), nil
+}
+
+// mistakes are those that a worker finds in a text, with the calls of operations that it makes.
+func (r *Runner) mistakes(c *engine.Ctx, file, source string, module bool) (problems []Problem, calls []any, err error) {
+	j := job{file: file, source: source, strict: true, key: keyOf(file, source, true), check: true, module: module, owner: c.As.Name}
+	v, err := r.run(c, j, nil, nil)
+	switch fault.Of(err) {
+	// A text that ends its worker is a mistake in the text; all else is a failure of the server.
+	case fault.Invalid, fault.Limit:
+		return []Problem{problemOf(file, err)}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	all, _ := v.(map[string]any)
 	found, _ := all["problems"].([]any)
 	for _, x := range found {
@@ -199,8 +211,8 @@ func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, e
 		p.Line, p.Column = int(line), int(column)
 		problems = append(problems, p)
 	}
-	calls, _ := all["calls"].([]any)
-	return s.Name, append(problems, s.badCalls(c, calls)...), nil
+	calls, _ = all["calls"].([]any)
+	return problems, calls, nil
 }
 
 func (r *Runner) compile(_ *engine.Set, file, source string) (engine.Op, error) {

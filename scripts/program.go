@@ -29,6 +29,8 @@ type program struct {
 	escaped  map[string]string   // sources of the regular expressions whose property escapes were replaced; see regexp.go
 	extended []int               // extensions that it needs; see builtin.go
 	roots    []string            // globals of the language whose members it names; see scope.go
+	text     *moduleText         // its imports
+	modules  []*linked           // that it imports, itself or by way of others, in the order in which they run
 	size     int
 }
 
@@ -40,8 +42,17 @@ func parse(file, source string) (*syntax, error) {
 	if err := prescan(source); err != nil {
 		return nil, err
 	}
+	text, err := splitModule(source)
+	if err == nil && len(text.exports) > 0 {
+		err = fault.Invalid.New("export: only modules export").At(text.first.line, text.first.column).WithCode(fault.CodeScriptSyntax)
+	}
+	if err != nil {
+		return nil, located(err, file, lineOf(err), columnOf(err))
+	}
+	source = text.code
 	awaiting, mistake := parseAwaiting(file, source)
 	if awaiting != nil {
+		awaiting.text = text
 		return awaiting, nil
 	}
 	tree, err := parser.ParseFile(nil, file, source, 0, parser.WithDisableSourceMaps)
@@ -51,7 +62,7 @@ func parse(file, source string) (*syntax, error) {
 	case err != nil:
 		return nil, syntaxFault(err, file)
 	}
-	return &syntax{Program: tree}, nil
+	return &syntax{Program: tree, text: text}, nil
 }
 
 func compile(file, source string, strict bool) (*program, error) {
@@ -59,6 +70,13 @@ func compile(file, source string, strict bool) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := tree.clash(file); err != nil {
+		return nil, err
+	}
+	return compileTree(tree, file, source, strict)
+}
+
+func compileTree(tree *syntax, file, source string, strict bool) (*program, error) {
 	if err := constants(tree.Program, source); err != nil {
 		return nil, located(err, file, lineOf(err), 0)
 	}
@@ -77,7 +95,7 @@ func compile(file, source string, strict bool) (*program, error) {
 	}
 	return &program{
 		file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), escaped: escaped,
-		extended: needs, roots: globalRoots(tree.Program), size: len(source),
+		extended: needs, roots: globalRoots(tree.Program), text: tree.text, size: len(source),
 	}, nil
 }
 

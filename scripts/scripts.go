@@ -66,11 +66,16 @@ type Options struct {
 type Runner struct {
 	kinds   sync.Once
 	library *library.Kind
-	limits  Limits
-	log     *slog.Logger
-	slots   *slots.Slots
-	pool    *pool
-	table   atomic.Pointer[bound]
+
+	moduleKinds   sync.Once
+	moduleLibrary *library.Kind
+	modules       atomic.Pointer[map[string]*module] // by name
+
+	limits Limits
+	log    *slog.Logger
+	slots  *slots.Slots
+	pool   *pool
+	table  atomic.Pointer[bound]
 }
 
 // New makes a runner. Worker processes start with the first script that needs one.

@@ -50,8 +50,8 @@ type supervisor struct {
 // runInWorker runs a job in a worker process. The supervisor is new and has its turn, host, names and job.
 func (r *Runner) runInWorker(ctx context.Context, s *supervisor, in any, params map[string]any) (any, error) {
 	// Checked before a worker is taken, which others may be waiting for.
-	if len(s.job.source) > r.limits.Source {
-		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d are allowed", len(s.job.source), r.limits.Source), s.job.file, 0, 0)
+	if size := s.job.size(); size > r.limits.Source {
+		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d are allowed", size, r.limits.Source), s.job.file, 0, 0)
 	}
 	var err error
 	if s.p, err = r.pool.take(s.job.owner); err != nil {
@@ -174,6 +174,7 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	w.int(s.host.now().UnixMilli())
 	w.bool(s.job.strict)
 	w.bool(s.job.check)
+	w.bool(s.job.module)
 	w.string(s.job.file)
 	w.bytes(s.job.key[:])
 	if err := w.value(in); err != nil {
@@ -326,7 +327,7 @@ func (s *supervisor) ask(r *reader) error {
 	case askNothing:
 		return s.answer(nil, nil)
 	case askSource:
-		return s.answer(s.job.source, nil)
+		return s.answer(s.job.text(), nil)
 	case askHelper:
 		name := r.string()
 		args, _ := r.value().([]any)

@@ -109,6 +109,7 @@ func (w *writer) frames(stack []Frame) {
 		w.string(clip(f.Function, 200))
 		w.int(int64(f.Line))
 		w.int(int64(f.Column))
+		w.string(f.File)
 	}
 }
 
@@ -279,7 +280,10 @@ func (r *reader) strings() []string {
 func (r *reader) frames(file string) []Frame {
 	stack := make([]Frame, r.count())
 	for i := range stack {
-		stack[i] = Frame{Function: r.string(), File: file, Line: int(r.int()), Column: int(r.int())}
+		stack[i] = Frame{Function: r.string(), Line: int(r.int()), Column: int(r.int()), File: r.string()}
+		if stack[i].File == "" {
+			stack[i].File = file
+		}
 	}
 	return stack
 }

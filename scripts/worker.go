@@ -94,7 +94,7 @@ func (k *serving) serve(frame []byte) error {
 	h.run = uint32(r.uint())
 	limits := r.limits()
 	h.at = time.UnixMilli(r.int())
-	j := job{strict: r.bool(), check: r.bool(), file: r.string()}
+	j := job{strict: r.bool(), check: r.bool(), module: r.bool(), file: r.string()}
 	copy(j.key[:], r.bytes())
 	in := r.value()
 	params, _ := r.value().(map[string]any)
@@ -143,8 +143,19 @@ func (k *serving) program(h *pipeHost, j *job) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+	texts, _ := v.([]any)
+	if len(texts) > 0 {
+		v = texts[0]
+	}
 	j.source, _ = v.(string)
+	if j.module {
+		_, p, err := compileModule(j.file, j.source)
+		return p, err
+	}
 	p, err := compile(j.file, j.source, j.strict)
+	if err == nil && len(texts) > 0 {
+		err = p.include(texts[1:])
+	}
 	if err == nil && !j.check {
 		k.programs.add(j.key, p)
 	}
@@ -153,7 +164,7 @@ func (k *serving) program(h *pipeHost, j *job) (*program, error) {
 
 // check returns the mistakes of a script that can be compiled, and its calls.
 func (k *serving) check(j *job) any {
-	problems, calls := checkBody(j.file, j.source, func() []string { return slices.Clone(k.names.all) })
+	problems, calls := checkBody(j, func() []string { return slices.Clone(k.names.all) })
 	out := make([]any, len(problems))
 	for i, p := range problems {
 		out[i] = map[string]any{"line": int64(p.Line), "column": int64(p.Column), "message": p.Message, "nearest": p.Nearest}

@@ -144,7 +144,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		return nil, usage{fault.Invalid.Errorf("data: name a directory with --data or CATENA_DATA")}
 	}
 	host.KeepPrivate()
-	for _, sub := range []string{"", "actions", "chains", "directories", "hooks", "listeners", "mail", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
+	for _, sub := range []string{"", "actions", "chains", "directories", "hooks", "listeners", "mail", "modules", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -307,7 +307,7 @@ func checkFilms(words []string) error {
 
 // deployments are what is deployed at run time. Chains call scripts, and the others call both.
 func (a *app) deployments() library.Deployments {
-	return library.Deployments{a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
+	return library.Deployments{a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
 }
 
 // operations are those of the program, as they are configured: the families of ops, and decks. What is
@@ -325,15 +325,16 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	}), decks.Ops)
 }
 
-// sync deploys the files of the data directory: scripts first, since chains call them, and
+// sync deploys the files of the data directory: modules and scripts first, since chains call these, and
 // listeners, schedules and hooks last.
 func (a *app) sync(ctx context.Context) error {
-	_, err := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
+	_, err := a.scripts.Modules().Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "modules")))
+	_, err1 := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
 	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
 	_, err3 := a.listeners.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "listeners")))
 	_, err4 := a.schedules.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "schedules")))
 	_, err5 := a.hooks.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "hooks")))
-	return errors.Join(err, err2, err3, err4, err5)
+	return errors.Join(err, err1, err2, err3, err4, err5)
 }
 
 // workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.
