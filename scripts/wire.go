@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 	"math"
@@ -280,10 +281,7 @@ func (r *reader) strings() []string {
 func (r *reader) frames(file string) []Frame {
 	stack := make([]Frame, r.count())
 	for i := range stack {
-		stack[i] = Frame{Function: r.string(), Line: int(r.int()), Column: int(r.int()), File: r.string()}
-		if stack[i].File == "" {
-			stack[i].File = file
-		}
+		stack[i] = Frame{Function: r.string(), Line: int(r.int()), Column: int(r.int()), File: cmp.Or(r.string(), file)}
 	}
 	return stack
 }

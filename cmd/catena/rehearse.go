@@ -56,14 +56,22 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	}
 	a.schedules.AnyUser, a.hooks.AnyUser = true, true // users are kept in the store alone
 	// What is refused of the kept texts was accepted before, or lacks what is gone: serve logs that too, and goes on.
-	for _, t := range kept {
-		_, _ = a.engine.Run(ctx, engine.Call{Op: t.family + ".Save", As: a.engine.System(), Params: map[string]any{"source": t.Source, "name": cmp.Or(t.File, t.Name)}})
+	// One that names another which comes later is tried again.
+	for before := len(kept) + 1; len(kept) < before; {
+		before = len(kept)
+		kept = slices.DeleteFunc(kept, func(t keptText) bool { return a.redeploy(ctx, t) == nil })
 	}
 	var all []error
 	for _, f := range a.deployFiles(ctx) {
 		all = append(all, f.err)
 	}
 	return errors.Join(all...)
+}
+
+// redeploy deploys a text that another data directory keeps.
+func (a *app) redeploy(ctx context.Context, t keptText) error {
+	_, err := a.engine.Run(ctx, engine.Call{Op: t.family + ".Save", As: a.engine.System(), Params: map[string]any{"source": t.Source, "name": cmp.Or(t.File, t.Name)}})
+	return err
 }
 
 // keptText is a deployed text of a family of operations.
@@ -87,7 +95,7 @@ func (g *global) keptTexts(ctx context.Context) (all []keptText, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	for _, family := range []string{"Script", "Chain", "Listener", "Schedule", "Hook"} {
+	for _, family := range []string{"Module", "Script", "Chain", "Listener", "Schedule", "Hook"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
 			return nil, err

@@ -61,6 +61,10 @@ func TestTypings(t *testing.T) {
 	if code, _, errs := line(t, "init", "--data", data); code != 0 {
 		t.Fatalf("%d %s", code, errs)
 	}
+	const rates = "/** @module tax/rates */\nexport const rate = 19\nexport function total(n, more) { return n * rate }\nexport default class { }\n"
+	if code, _, errs := line(t, "run", "Module.Save", "--data", data, "-p", "source="+rates); code != 0 {
+		t.Fatalf("%d %s", code, errs)
+	}
 	types := func() {
 		t.Helper()
 		if code, _, errs := line(t, "script", "types", "--data", data, "-o", filepath.Join(dir, "catena.d.ts")); code != 0 {
@@ -87,6 +91,14 @@ func TestTypings(t *testing.T) {
 	}
 	if out := tsc("-p", "jsconfig.json"); out != "" {
 		t.Errorf("the right script:\n%s", out)
+	}
+	write("script.js", "import Tax, { rate, total } from 'tax/rates'\nimport * as all from 'tax/rates'\nnew Tax(total(rate), all.total(1, 2))\n")
+	if out := tsc("-p", "jsconfig.json"); out != "" {
+		t.Errorf("a script with modules:\n%s", out)
+	}
+	write("script.js", "import { totl } from 'tax/rates'\nimport { total } from 'tax'\nimport { rate } from 'tax/rates'\nrate = total\n")
+	if out := tsc("-p", "jsconfig.json"); !strings.Contains(out, "script.js(1,10): error") || !strings.Contains(out, "script.js(2,23): error") || !strings.Contains(out, "script.js(4,1): error") {
+		t.Errorf("a script that imports what there is not:\n%s", out)
 	}
 	write("script.js", wrongScript)
 	for _, args := range [][]string{{"-p", "jsconfig.json"}, append(slices.Clone(alone), "script.js")} {
