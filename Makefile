@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: flows deb release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
+.PHONY: pages flows deb release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -138,6 +138,9 @@ pictures: ## decks of other people in the viewer and by reveal.js alone, compare
 
 flows: build ## long flows that are built in the browser by its pages alone
 	CATENA_FLOWS=1 $(GO) test -vet=off ./rest -run 'TestBrowser(Intake|CleanUp|Report)'
+
+pages: assets ## first views of the console's pages: what they receive, and how long they take with DOCS documents (100,000) and a tenth as many runs, beside a few
+	CATENA_CONSOLE=$(DOCS) $(GO) test -vet=off -count 1 -timeout 30m ./rest -run 'TestBrowserWeight|TestConsoleGrows' -v
 
 golden: ## rewrite generated references (scenarios, typings, registry, costs of tasks)
 	$(GO) test ./ops ./scripts ./cmd/catena -run 'Scenarios|Golden' -update

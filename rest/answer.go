@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -70,11 +72,46 @@ func (x *Request) Write(a *Answer) {
 	} else {
 		h["Content-Type"] = []string{a.Mime}
 	}
-	h["Content-Length"] = length(len(a.Body))
+	body := x.compressed(a)
+	h["Content-Length"] = length(len(body))
 	x.Writer.WriteHeader(a.Status)
 	if x.HTTP.Method != http.MethodHead {
-		_, _ = x.Writer.Write(a.Body)
+		_, _ = x.Writer.Write(body)
 	}
+}
+
+// compressFrom is the length of an answer from which compressing it is worth the time, in bytes.
+const compressFrom = 32 << 10
+
+// compressed returns the body of an answer as it is sent: a large one to a script of our own pages compressed. Programs are
+// usually near the server, or behind a proxy that compresses; and to them the length of a compressed answer could tell about
+// secrets in it, if another site had a part of it. A script of ours shows the token of its session, which no other site has.
+func (x *Request) compressed(a *Answer) []byte {
+	h := x.HTTP.Header
+	if len(a.Body) < compressFrom || a.Mime != MIMEJSON || a.Etag != "" || h.Get(csrfHeader) == "" || x.Writer.Header().Get("Content-Encoding") != "" || !AcceptsGzip(h.Get("Accept-Encoding")) {
+		return a.Body
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return a.Body
+	}
+	if _, err := z.Write(a.Body); err != nil || z.Close() != nil {
+		return a.Body
+	}
+	x.Writer.Header().Set("Content-Encoding", "gzip")
+	x.Writer.Header().Add("Vary", "Accept-Encoding")
+	return b.Bytes()
+}
+
+// AcceptsGzip reports whether a client can read compressed bodies. It has to say so by name.
+func AcceptsGzip(accept string) bool {
+	for item := range strings.SplitSeq(accept, ",") {
+		if name, params, _ := strings.Cut(item, ";"); strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return !Refused(params)
+		}
+	}
+	return false
 }
 
 func length(n int) []string { return []string{strconv.Itoa(n)} }

@@ -11,18 +11,24 @@ import (
 
 	"catena/decks"
 	"catena/engine/library"
-	"catena/engine/waiting"
 	"catena/rest/resttest"
 	"catena/scripts"
 )
 
-// withScripts is a server with scripts, whose worker is built for the test.
-func withScripts(t *testing.T) *resttest.Server {
+// worker is the program in which scripts run, built for the test.
+func worker(t testing.TB) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "worker")
 	if out, err := exec.Command("go", "build", "-o", exe, "../scripts/testdata/worker").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return exe
+}
+
+// withScripts is a server with scripts and what else is deployed.
+func withScripts(t testing.TB) *resttest.Server {
+	t.Helper()
+	exe := worker(t)
 	return resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Deployed: func() library.Deployments {
 		runner := scripts.New(scripts.Options{Worker: []string{exe}, Limits: scripts.Limits{Spares: 1}})
 		t.Cleanup(func() {
@@ -30,7 +36,7 @@ func withScripts(t *testing.T) *resttest.Server {
 				t.Error(err)
 			}
 		})
-		return library.Deployments{runner, waiting.New()}
+		return append(deployed(), runner)
 	}})
 }
 

@@ -107,20 +107,10 @@ func asset(x *rest.Request) error {
 	h.Set("Content-Security-Policy", rest.NoScripts[0])
 	h.Add("Vary", "Accept-Encoding")
 	body, tag := a.Body, a.Tag
-	if a.Gzip != nil && acceptsGzip(x.HTTP.Header.Get("Accept-Encoding")) {
+	if a.Gzip != nil && rest.AcceptsGzip(x.HTTP.Header.Get("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = a.Gzip, a.Tag+"-z"
 	}
 	x.Write(&rest.Answer{Status: http.StatusOK, Mime: a.Mime, Body: body, Etag: fmt.Sprintf("%q", tag)})
 	return nil
-}
-
-// acceptsGzip reports whether a client can read compressed bodies. It has to say so by name.
-func acceptsGzip(accept string) bool {
-	for item := range strings.SplitSeq(accept, ",") {
-		if name, params, _ := strings.Cut(item, ";"); strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return !rest.Refused(params)
-		}
-	}
-	return false
 }

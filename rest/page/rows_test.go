@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"testing"
 
+	"catena/rest"
+
 	"catena/rest/web"
 	"catena/storage/fault"
 )
@@ -15,7 +17,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"gzip;q=0": false, "gzip;q=0.0": false, "gzip;q=0.000": false, "gzip; Q=0": false, "gzip;q=0.001": true,
 		"deflate": false, "gzipped": false, "x-gzip": false, "identity, *;q=0": false, "br;q=1, gzip;q=0": false, ",,gzip": true,
 	} {
-		if got := acceptsGzip(accept); got != want {
+		if got := rest.AcceptsGzip(accept); got != want {
 			t.Errorf("%q: %t", accept, got)
 		}
 	}

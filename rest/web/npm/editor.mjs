@@ -45,10 +45,11 @@ const callAt = (state, pos) => {
 };
 
 // completions offers operations, their parameters and the functions of the language of scripts.
-const completions = (words) => (context) => {
+const completions = (load) => async (context) => {
   const path = context.matchBefore(/[\w$]+(?:\.[\w$]*)*/);
   const node = syntaxTree(context.state).resolveInner(context.pos, -1);
   if (/String|Comment|RegExp/.test(node.name)) return null;
+  const words = await load();
   if (path?.text.includes(".")) {
     const [head, ...more] = path.text.split(".");
     const options = words.members(head, more.slice(0, -1)).map((m) => ({ label: m.label, type: m.type || "function", detail: m.detail, info: m.info, apply: m.apply }));
@@ -61,7 +62,7 @@ const completions = (words) => (context) => {
   return { from: path ? path.from : context.pos, options: found.length ? found : words.globals(), validFor: /^[\w$]*$/ };
 };
 
-// mount puts an editor into a host. Words are what it completes; check returns what is wrong with a text.
+// mount puts an editor into a host. Words resolves to what it completes, and is asked when it is needed; check returns what is wrong with a text.
 export const mount = (host, { text, label, words, check, changed }) => {
   const shadow = host.attachShadow({ mode: "open" });
   const editable = new Compartment();

@@ -94,9 +94,10 @@ const DocFiles = (() => {
       byId("done").hidden = false;
     });
     zone.addEventListener("dragover", (e) => {
-      if (!folder() || ![...e.dataTransfer.types].includes("Files")) return;
-      e.preventDefault();
-      over(true);
+      if (![...e.dataTransfer.types].includes("Files")) return;
+      e.preventDefault(); // where nothing can be added either: the browser would leave the page and show the file
+      if (folder()) over(true);
+      else e.dataTransfer.dropEffect = "none";
     });
     zone.addEventListener("dragleave", (e) => zone.contains(e.relatedTarget) || over(false));
     zone.addEventListener("drop", take((e) => gather(e.dataTransfer.items)));

@@ -170,6 +170,12 @@
     byId("versions").hidden = false;
   };
 
+  // words are what the editor completes: more than half of what the page loads, and so asked for when somebody writes.
+  let known;
+  const words = () => (known ||= Promise.all([call("GET", "/api/v1/automation"), run("Script.Types", {}).catch(() => "")]).then(([{ answer: registry }, typings]) =>
+    ScriptWords.of([...registry.operations, ...(registry.chains || [])], typeof typings === "string" ? typings : "")));
+  byId("code").addEventListener("focusin", () => words().catch(() => (known = undefined)));
+
   byId("search").addEventListener("input", list);
   byId("new").addEventListener("click", tried(() => write(empty, "")));
   byId("history").addEventListener("click", tried(versions));
@@ -186,8 +192,6 @@
 
   tried(async () => {
     const asked = decodeURIComponent(location.hash.slice(1));
-    const [{ answer: registry }, typings] = await Promise.all([call("GET", "/api/v1/automation"), run("Script.Types", {}).catch(() => "")]);
-    const words = ScriptWords.of([...registry.operations, ...(registry.chains || [])], typeof typings === "string" ? typings : "");
     const mount = typeof Editor === "object" ? Editor.mount : field;
     editor = mount(byId("code"), { text: empty, label: "Text of the script", words, check, changed });
     changed(empty);

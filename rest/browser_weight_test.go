@@ -1,0 +1,169 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// consolePages are the pages of the console, with what is to be there once one can be read and used.
+var consolePages = [][2]string{
+	{"/ui/home", `document.querySelector("main section, main li")`},
+	{"/ui/", `document.querySelector("#list li, #none:not([hidden])")`},
+	{"/ui/documents", `document.querySelector("#children li")`},
+	{"/ui/search?q=plan", `document.querySelector("#results output")?.textContent`},
+	{"/ui/tasks", `document.querySelector("#list")?.textContent`},
+	{"/ui/activity", `document.querySelector("#list")?.textContent`},
+	{"/ui/team", `document.querySelector("main h1")`},
+	{"/ui/webhooks", `document.querySelector("#list")?.textContent`},
+	{"/ui/runs", `document.querySelector("#list")?.textContent`},
+	{"/ui/chains", `document.querySelector("#names")?.textContent`},
+	{"/ui/scripts", inEditor(".cm-content")},
+	{"/ui/operations", `document.querySelector("main h1")`},
+	{"/ui/admin", `document.querySelector("#users li")`},
+	{"/ui/account", `document.querySelector("#sessions li")`},
+	{"/ui/keys", `document.querySelector("#list")?.textContent`},
+}
+
+// traffic is what a tab asks for and has received.
+type traffic struct {
+	mu    sync.Mutex
+	open  map[network.RequestID]string
+	bytes map[string]int
+	last  time.Time
+}
+
+func (f *traffic) hear(ev any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch ev := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		// Slides are in frames of their own, which tell nobody here when they have come.
+		if strings.HasPrefix(ev.Request.URL, "http") && ev.Type != network.ResourceTypeEventSource && !strings.Contains(ev.Request.URL, "frame=") {
+			f.open[ev.RequestID] = ev.Request.URL
+		}
+	case *network.EventLoadingFinished:
+		if at, ok := f.open[ev.RequestID]; ok {
+			f.bytes[at] += int(ev.EncodedDataLength)
+		}
+		delete(f.open, ev.RequestID)
+	case *network.EventLoadingFailed:
+		delete(f.open, ev.RequestID)
+	}
+	f.last = time.Now()
+}
+
+// settled reports whether all that was asked for has come, and nothing more was asked for a while.
+func (f *traffic) settled() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.open) == 0 && time.Since(f.last) > 200*time.Millisecond
+}
+
+// ended is when the last answer came.
+func (f *traffic) ended() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
+// take returns what has come since the last call.
+func (f *traffic) take() map[string]int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.bytes
+	f.bytes, f.last = map[string]int{}, time.Now()
+	clear(f.open) // what a page that was left asked for does not always end
+	return out
+}
+
+// measured has a tab without a cache note its traffic.
+func (b *tab) measured() *traffic {
+	b.t.Helper()
+	f := &traffic{open: map[network.RequestID]string{}, bytes: map[string]int{}}
+	if err := chromedp.Listen(b, f.hear); err != nil {
+		b.t.Fatal(err)
+	}
+	b.cache(false)
+	return f
+}
+
+// cache turns the cache of a tab on or off.
+func (b *tab) cache(on bool) {
+	b.t.Helper()
+	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: !on})
+		return chromedp.Void{}, err
+	})
+}
+
+// visit opens a page and waits until it can be used and has all that it asks for by itself.
+func (b *tab) visit(f *traffic, path, ready string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate("about:blank"))
+	f.take()
+	b.open(path)
+	b.wait(ready)
+	for end := time.Now().Add(time.Minute); !f.settled(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("%s asks for more and more: %v", path, f.open)
+		}
+	}
+}
+
+// weigh adds up what a page receives.
+func (f *traffic) weigh(base string) (sum int, large []string) {
+	for at, n := range f.take() {
+		if sum += n; n > 15_000 {
+			large = append(large, fmt.Sprintf("%s %d", strings.TrimPrefix(at, base), n))
+		}
+	}
+	slices.Sort(large)
+	return sum, large
+}
+
+// TestBrowserWeight adds up what each page of the console receives at the first visit, as it comes over the wire: at most 200 kB.
+// The editor of scripts is as large as the rest of a page; what it receives is measured as it is for people who signed in, and
+// have the fonts and styles of the sign-in page.
+func TestBrowserWeight(t *testing.T) {
+	const most = 200_000
+	if os.Getenv("CATENA_CONSOLE") == "" {
+		t.Skip("set CATENA_CONSOLE to weigh the pages of the console (make pages)")
+	}
+	s := withScripts(t)
+	s.User("alice")
+	pro(t, s, "alice")
+	deck := makeDeck(t, s, map[string]any{"title": "Plans", "data": threeSlides, "visibility": "all"})
+	b := browse(t, s)
+	b.signIn("Administrator")
+	f := b.measured()
+	pages := slices.Concat(consolePages, [][2]string{
+		{"/ui/documents#default/" + s.Do("GET", "/api/v1/path/default-domain/workspaces", "").JSON(t)["uid"].(string), `document.getElementById("title").textContent === "Workspaces"`},
+	})
+	alice := browse(t, s)
+	alice.signIn("alice")
+	slides := alice.measured()
+	alice.visit(slides, deck+"/edit", `document.getElementById("state")?.textContent === "Saved"`)
+	if sum, large := slides.weigh(s.URL); sum > most || sum < 50_000 {
+		t.Errorf("the editor of slides: %d bytes: %s", sum, strings.Join(large, ", "))
+	}
+	for _, p := range pages {
+		scripts := p[0] == "/ui/scripts"
+		b.cache(scripts)
+		b.visit(f, p[0], p[1])
+		sum, large := f.weigh(s.URL)
+		t.Logf("%-20s %6d bytes", p[0], sum)
+		if sum > most || sum < 5_000 {
+			t.Errorf("%s: %d bytes, at most %d are allowed: %s", p[0], sum, most, strings.Join(large, ", "))
+		}
+	}
+}
