@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"catena/chains"
 	"catena/cmd/catena/host"
 	"catena/decks"
@@ -292,6 +294,13 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 // converting is what conversions in the background use.
 func (a *app) converting() convert.Tools {
 	return convert.Tools{PDF: a.pdf, Programs: a.programs, Films: a.films}
+}
+
+// fileFlags defines flags for what is made of files.
+func (s *serve) fileFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.chromium, "chromium", "", "path of the browser that prints decks (default: found in PATH; \"off\" disables it)")
+	f.StringSliceVar(&s.films, "transcode", conversion.FilmFormats(), "formats that films are kept in after an upload, beside their own; an empty list turns it off")
+	f.StringVar(&s.exportFolder, "export-folder", "", "folder that Blob.ExportToFS may write to; without it, the operation is refused")
 }
 
 // checkFilms returns what is wrong with the formats that films are to be kept in.

@@ -31,7 +31,6 @@ import (
 	"catena/cmd/catena/telemetry"
 	"catena/engine/egress"
 	"catena/engine/mail"
-	"catena/ops/conversion"
 	"catena/rest"
 	"catena/rest/frontend"
 	"catena/storage/badger"
@@ -105,10 +104,8 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origin that slides may load pictures, videos and frames from, such as https://media.example.org")
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks, such as 10.1.0.0/16, that operations may reach although they are not public")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "permit operations to reach public addresses by http, not only by https")
-	f.StringVar(&s.chromium, "chromium", "", "path of the browser that prints decks (default: found in PATH; \"off\" disables it)")
-	f.StringSliceVar(&s.films, "transcode", conversion.FilmFormats(), "formats that films are kept in after an upload, beside their own; an empty list turns it off")
 	f.BoolVar(&s.driveTests, "drive-tests", false, "permit administrators to run the operations for tests of the desktop synchronizer, which create and remove users and documents")
-	f.StringVar(&s.exportFolder, "export-folder", "", "folder that Blob.ExportToFS may write to; without it, the operation is refused")
+	s.fileFlags(f)
 	show(f)
 }
 

@@ -1,12 +1,14 @@
 package metadata
 
 import (
+	"context"
 	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"catena/storage/blob"
 	"catena/storage/fault"
 )
 
@@ -199,4 +201,22 @@ func (x *exifFile) close() []byte {
 	at := x.put(x.first)
 	x.order.PutUint32(x.out[4:], at)
 	return x.out
+}
+
+// writeTIFF changes the EXIF of a TIFF, which has the form of one: the picture and all else stay where they are.
+func writeTIFF(_ context.Context, t Tools, b *blob.Blob, texts map[string]string) (*blob.Blob, error) {
+	data, err := b.Bytes(maxWritten)
+	if err != nil {
+		return nil, err
+	}
+	if these := changed(texts, "exif:"); err == nil && len(these) > 0 {
+		data, err = changeEXIF(data, these)
+	}
+	if these := changed(texts, "gps:"); err == nil && len(these) > 0 {
+		data, err = changeGPS(data, these)
+	}
+	if err != nil {
+		return nil, fault.Invalid.Errorf("file %q: the metadata cannot be changed: %w", b.Name, err).In("input")
+	}
+	return t.remade(b, data)
 }

@@ -25,6 +25,7 @@ type writer struct {
 var writers = []writer{
 	{func(typ string) bool { return typ == "application/pdf" }, []string{"pdf:Title", "pdf:Author", "pdf:Subject", "pdf:Keywords", "pdf:Creator", "pdf:Producer"}, writePDF},
 	{func(typ string) bool { return typ == "image/jpeg" }, slices.Concat(exifNames, gpsNames, iptcNames, xmpNames), writeJPEG},
+	{func(typ string) bool { return typ == "image/tiff" }, slices.Concat(exifNames, gpsNames), writeTIFF},
 	{func(typ string) bool { return partsOf(typ) != nil }, officeWritable, writeOffice},
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/image/tiff"
+
 	"catena/storage/blob"
 	"catena/storage/fault"
 )
@@ -293,4 +295,54 @@ func TestWritePlace(t *testing.T) {
 	if got := read(t, bytesOf(t, made)); got["gps:latitude"] != 12.5 || got["gps:longitude"] != 151.25 {
 		t.Errorf("latitude alone: %v, %v", got["gps:latitude"], got["gps:longitude"])
 	}
+}
+
+// TestWriteTIFF changes what a TIFF says in both byte orders, as they are made by a program; its picture stays. What is not a TIFF,
+// or one of another kind, is refused.
+func TestWriteTIFF(t *testing.T) {
+	var encoded bytes.Buffer
+	picture := image.NewGray(image.Rect(0, 0, 8, 4))
+	picture.Pix[5] = 200
+	if err := tiff.Encode(&encoded, picture, nil); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{"exif:Artist": "Ada Lovelace", "Copyright": "c", "gps:latitude": "-33.5", "gps:longitude": "151.25"}
+	for name, data := range map[string][]byte{"II": encoded.Bytes(), "MM": bigTIFF()} {
+		b := blob.FromBytes("a.tif", "image/tiff", data)
+		made, err := Write(t.Context(), memory, b, texts)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := Read(t.Context(), Tools{}, made)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for tag, want := range map[string]any{"exif:Artist": "Ada Lovelace", "exif:Copyright": "c", "gps:latitude": -33.5, "gps:longitude": 151.25} {
+			if got[tag] != want {
+				t.Errorf("%s: %s is %v, want %v", name, tag, got[tag], want)
+			}
+		}
+		before, errBefore := tiff.Decode(bytes.NewReader(data))
+		after, err := tiff.Decode(bytes.NewReader(bytesOf(t, made)))
+		if err != nil || errBefore != nil || !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: the picture differs: %v, %v", name, errBefore, err)
+		}
+	}
+	for name, data := range map[string]string{"text": "no picture", "empty": "", "of 64 bits": "II+\x00\x08\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00", "cut": encoded.String()[:9]} {
+		if _, err := Write(t.Context(), memory, blob.FromBytes("a.tif", "image/tiff", []byte(data)), texts); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if Writable("image/tiff", "xmp:Title") || !Writable("image/tiff", "latitude") || Writable("image/png", "exif:Artist") {
+		t.Error("formats have places that they have not")
+	}
+}
+
+// bigTIFF is a picture of one black pixel whose numbers have their highest bytes first.
+func bigTIFF() []byte {
+	short := func(id, v uint16) tag { return tag{id, 3, 1, binary.BigEndian.AppendUint16(nil, v)} }
+	long := func(id uint16, v uint32) tag { return tag{id, 4, 1, binary.BigEndian.AppendUint32(nil, v)} }
+	const first, pixels = 12, 8
+	return append([]byte("MM\x00*\x00\x00\x00\x0c\x00\x00\x00\x00"), directory(binary.BigEndian, first,
+		short(0x100, 1), short(0x101, 1), short(0x102, 8), short(0x103, 1), short(0x106, 1), long(0x111, pixels), short(0x115, 1), short(0x116, 1), long(0x117, 1))...)
 }
