@@ -167,16 +167,22 @@ func (a *app) sweepBranch(ctx context.Context, b branch) error {
 const (
 	firstSweep = time.Second
 	sweepEvery = 5 * time.Minute
+	urgentEach = 5 * time.Second // or sooner, if queries are refused for want of an index
 )
 
 // sweep removes what nobody needs any longer.
 func (a *app) sweep(ctx context.Context) error {
-	t := time.NewTimer(firstSweep)
+	t, urgent := time.NewTimer(firstSweep), time.NewTicker(urgentEach)
 	defer t.Stop()
+	defer urgent.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-urgent.C:
+			if slices.ContainsFunc(a.branches, func(b branch) bool { return search.IndexUrgent(b.repo) }) {
+				t.Reset(0)
+			}
 		case <-t.C:
 			t.Reset(sweepEvery)
 			if err := a.hooks.Sweep(ctx); err != nil && ctx.Err() == nil {

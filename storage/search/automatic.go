@@ -76,7 +76,11 @@ type wishes struct {
 	rule    Rule
 	byIndex map[string]*wish
 	inUse   map[string]bool // by id, since the last sweep
+	urgent  bool            // a query was refused that would not be with an index that is due
 }
+
+// refusal is how many costly queries one counts as that was refused.
+const refusal = 10
 
 type wish struct {
 	index   storage.Automatic
@@ -88,7 +92,7 @@ type wish struct {
 }
 
 // add counts what a query cost that an index would have made cheap.
-func (s *wishes) add(w *execution, x *advisedIndex) {
+func (s *wishes) add(w *execution, x *advisedIndex, refused bool) {
 	in, typ := w.t.Repo().Internal(row.Ordered{}), w.p.q.From[0].Text
 	now, key := in.Clock(), typ+" "+x.String()
 	cost := w.t.spent.rows + w.t.spent.docs*usualCosts.factor
@@ -103,7 +107,11 @@ func (s *wishes) add(w *execution, x *advisedIndex) {
 		s.byIndex[key] = q
 	}
 	q.asked++
+	if refused {
+		q.asked += refusal - 1
+	}
 	q.spent += cost
+	s.urgent = s.urgent || refused && q.asked >= s.rule.Asked && q.spent >= s.rule.Spent
 	q.saved += max(0, cost-w.size-w.bound)
 }
 
@@ -138,8 +146,16 @@ func (s *wishes) due(now time.Time) (all []wish, used []string) {
 	for id := range s.inUse {
 		used = append(used, id)
 	}
-	s.inUse = nil
+	s.inUse, s.urgent = nil, false
 	return all, used
+}
+
+// IndexUrgent reports whether queries are refused that an index would answer which is due. It costs next to nothing.
+func IndexUrgent(r *storage.Repo) bool {
+	s := &stateOf(r).wishes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.urgent
 }
 
 // SweepIndexes declares the indexes that the queries of this process have deserved, as far as there is room for them. They are

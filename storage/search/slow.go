@@ -87,7 +87,7 @@ func Slowest(r *storage.Repo) []SlowQuery {
 func (w *execution) note(took time.Duration, refused bool) {
 	advice, x := w.advice(refused)
 	if advice != "" {
-		w.t.wishes.add(w, &x)
+		w.t.wishes.add(w, &x, refused)
 	}
 	if took < slowAfter && !refused {
 		return
