@@ -19,8 +19,8 @@ import (
 // branch is one part of such an access path.
 type branch struct {
 	*accessPath
-	parts []query.Expr    // the alternatives that it finds
-	names map[string]bool // the types whose documents it finds, if it is by type
+	parts  []query.Expr // the alternatives that it finds
+	byType bool
 }
 
 // alternativesName begins the names of these access paths; what follows says which conjunct it is of, and the index of each
@@ -41,7 +41,7 @@ func (t planner) alternatives(p *plan, want string) (all []*accessPath, err erro
 		name := fmt.Sprint(alternativesName, i)
 		var chosen []string
 		if rest, ok := strings.CutPrefix(want, name+": "); ok {
-			chosen = strings.Split(rest, ", ")
+			chosen = strings.Split(rest, " | ")
 		} else if want != "" {
 			continue
 		}
@@ -72,13 +72,14 @@ func (t planner) anyOf(p *plan, l *query.Logic, name string, chosen []string) (*
 		}
 		b, err := t.branch(p, part, only)
 		if err != nil || b == nil {
+			p.missing = part
 			return nil, err
 		}
 		names[i] = b.name
-		exact = exact && len(b.exact) == 1 && b.exact[0] == part && !b.many
+		exact = exact && b.decides()
 		a.join(b)
 	}
-	a.name = name + ": " + strings.Join(names, ", ")
+	a.name = name + ": " + strings.Join(names, " | ")
 	if exact {
 		a.exact = []query.Expr{l}
 	}
@@ -100,14 +101,20 @@ func disjuncts(dst []query.Expr, e query.Expr) []query.Expr {
 	return dst
 }
 
-// branch returns the way to the documents of an alternative, nil if there is none. Of several conditions that have to hold it
-// takes the one with the fewest rows, or the one whose index is named.
+// branch returns the way to the documents of an alternative, nil if there is none: of several the one with the fewest rows, or
+// the one whose index is named. A page that goes on may walk down further than the first.
 func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err error) {
-	all := []query.Expr{e}
+	probe := plan{q: p.q, names: p.names, exprs: []query.Expr{e}}
 	if l, ok := e.(*query.Logic); ok {
-		all = l.Parts
+		probe.exprs = l.Parts
 	}
-	for _, part := range all {
+	var all []*branch
+	for _, a := range t.compoundPaths(&probe) {
+		if len(a.filters) > 0 {
+			all = append(all, &branch{accessPath: a})
+		}
+	}
+	for _, part := range probe.exprs {
 		x, ok := part.(*query.Predicate)
 		if !ok {
 			continue
@@ -116,7 +123,12 @@ func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err e
 		if err != nil {
 			return nil, err
 		}
-		if b == nil || only != "" && b.name != only {
+		if b != nil {
+			all = append(all, b)
+		}
+	}
+	for _, b := range all {
+		if only != "" && b.name != only {
 			continue
 		}
 		if b.parts = []query.Expr{e}; len(all) == 1 || only != "" {
@@ -132,34 +144,40 @@ func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err e
 	return best, nil
 }
 
-// branchOf returns the way to the documents that meet a condition. A page that goes on may walk down further than the first.
+// branchOf returns the way to the documents that meet a condition.
 func (t planner) branchOf(p *plan, x *query.Predicate, again bool) (*branch, error) {
 	probe := plan{q: p.q}
-	if _, err := t.take(&probe, x); err != nil {
+	exact, err := t.take(&probe, x)
+	if err != nil {
 		return nil, err
 	}
+	var b *branch
 	switch {
 	case probe.empty != "":
-		return idBranch(nil), nil
+		b = idBranch(nil)
 	case probe.direct != nil:
-		return idBranch(probe.ids), nil
+		b = idBranch(probe.ids)
 	case probe.parent != nil:
-		return &branch{accessPath: childrenPath(*probe.parent)}, nil
+		b = &branch{accessPath: childrenPath(*probe.parent)}
 	case len(probe.under) > 0:
-		return t.branchBelow(probe.under[0], again)
+		if b, err = t.branchBelow(probe.under[0], again); err != nil || b == nil {
+			return nil, err
+		}
 	case probe.names != nil:
 		if probe.everyType(t.Repo().Types()) {
 			return nil, nil
 		}
-		return &branch{accessPath: probe.typePath(t), names: probe.names}, nil
-	}
-	if a, exact := t.indexPath(p, x); a != nil {
-		if exact {
-			a.exact = []query.Expr{x}
+		b = &branch{accessPath: probe.typePath(t), byType: true}
+	default:
+		b = new(branch)
+		if b.accessPath, exact = t.indexPath(p, x); b.accessPath == nil {
+			return nil, nil
 		}
-		return &branch{accessPath: a}, nil
 	}
-	return nil, nil
+	if exact && b.parent == nil {
+		b.exact = []query.Expr{x}
+	}
+	return b, nil
 }
 
 // branchBelow returns the way to the documents below a folder, nil if they are many.
@@ -194,7 +212,7 @@ func idBranch(ids []layout.ID) *branch {
 // join adds a branch, to one of the same index if there is one.
 func (a *accessPath) join(b *branch) {
 	for _, have := range a.branches {
-		if have.name != b.name || have.parent != nil || (have.names == nil) != (b.names == nil) {
+		if have.name != b.name || have.parent != nil || have.byType != b.byType || have.index != nil {
 			continue
 		}
 		have.parts, have.exact = append(have.parts, b.parts...), append(have.exact, b.exact...)
@@ -205,11 +223,8 @@ func (a *accessPath) join(b *branch) {
 			return
 		}
 		have.ranges = union(have.ranges, b.ranges)
-		if b.names != nil {
+		if b.byType {
 			have.field, have.prefix = nil, nil // no longer the rows of one type
-			for name := range b.names {
-				have.names[name] = true
-			}
 		}
 		return
 	}
@@ -276,70 +291,40 @@ func (r *scan) eachBranch(after []byte, visit func(h *candidate) (bool, error)) 
 	return nil
 }
 
-// restOf returns the conditions that a branch leaves: without the OR if each of its rows answers it, and with the alternatives
-// of the branch in front otherwise, which its rows decide without a document.
+// restOf returns the conditions that a branch leaves, with its own alternatives in place of the whole OR: what meets only others
+// is offered by theirs. If each of its rows meets one, none is left.
 func restOf(rest []query.Expr, b *branch) []query.Expr {
-	rest = slices.Clone(rest)
 	for i, e := range rest {
 		l, ok := e.(*query.Logic)
-		if !ok || !l.Or {
+		if !ok || !l.Or || !slices.Contains(disjuncts(nil, l), b.parts[0]) {
 			continue
 		}
-		all := disjuncts(nil, l)
-		if !slices.ContainsFunc(b.parts, func(part query.Expr) bool { return slices.Contains(all, part) }) {
-			continue
-		}
-		if !b.many && len(b.exact) == len(b.parts) && !slices.ContainsFunc(b.parts, func(part query.Expr) bool { return !slices.Contains(b.exact, part) }) {
+		if rest = slices.Clone(rest); b.decides() {
 			return slices.Delete(rest, i, i+1)
 		}
-		others := slices.DeleteFunc(all, func(part query.Expr) bool { return slices.Contains(b.parts, part) })
-		rest[i] = &query.Logic{Or: true, Parts: slices.Concat(b.parts, others)}
-		return rest
+		rest[i] = b.either()
+		break
 	}
 	return rest
 }
 
-// offeredBefore reports whether an earlier branch has a row of the document.
-func (r *scan) offeredBefore(h *candidate) (bool, error) {
-	for _, b := range r.earlier {
-		if ok, err := r.finds(b, h); err != nil || ok {
-			return ok, err
-		}
-	}
-	return false, nil
+// decides reports whether each row of a branch meets one of its alternatives.
+func (b *branch) decides() bool {
+	return !b.many && len(b.exact) == len(b.parts) && !slices.ContainsFunc(b.parts, func(part query.Expr) bool { return !slices.Contains(b.exact, part) })
 }
 
-// finds reports whether a branch finds the document of a row.
-func (r *scan) finds(b *branch, h *candidate) (bool, error) {
-	switch {
-	case b.ids != nil:
-		_, ok := slices.BinarySearchFunc(b.ids, h.id, func(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) })
-		return ok, nil
-	case b.parent != nil:
-		return h.Parent == *b.parent && h.Flags&layout.Version == 0, nil
-	case b.names != nil:
-		return b.names[string(h.Type)], nil
+func (b *branch) either() query.Expr {
+	if len(b.parts) == 1 {
+		return b.parts[0]
 	}
-	src, err := r.doc(h)
-	if err != nil || src == nil {
-		return false, err
-	}
-	v, err := query.FieldValue(b.field, src)
-	if err != nil {
-		return false, err
-	}
-	values, many := v.([]any)
-	if !many {
-		values = []any{v}
-	}
-	for _, v := range values {
-		key, ok := layout.AppendValue(bytes.Clone(b.prefix), v)
-		if key = append(key, h.id[:]...); !ok || !inRanges(b.ranges, key) {
-			continue
-		}
-		// Not every document has rows in every index: proxies have no properties of their own.
-		if row, err := r.t.kv().Get(key); err != nil || row != nil {
-			return row != nil, err
+	return &query.Logic{Or: true, Parts: b.parts}
+}
+
+// offeredBefore reports whether the document of a row meets an alternative of an earlier branch.
+func (r *scan) offeredBefore(h *candidate) (bool, error) {
+	for _, b := range r.earlier {
+		if ok, err := r.holds(h, b.either()); err != nil || ok {
+			return ok, err
 		}
 	}
 	return false, nil

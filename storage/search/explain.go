@@ -158,7 +158,9 @@ func (w *execution) advice(refused bool) (declare string, x advisedIndex) {
 	if !refused && cheap {
 		return "", x
 	}
-	x = p.advised()
+	if x = p.advised(); !x.narrow && p.missing != nil {
+		x = p.advisedFor(p.missing)
+	}
 	if !x.helps() || p.path.index != nil && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
 		return "", x
 	}
@@ -237,6 +239,15 @@ func (p *plan) advised() (x advisedIndex) {
 		})
 	}
 	return x
+}
+
+// advisedFor returns the index that finds the documents of an alternative.
+func (p *plan) advisedFor(e query.Expr) (x advisedIndex) {
+	probe := plan{q: p.q, exprs: []query.Expr{e}}
+	if l, ok := e.(*query.Logic); ok {
+		probe.exprs = l.Parts
+	}
+	return probe.advised()
 }
 
 // fixed adds the fields with conditions of equality, and returns the one on an item of a list, of which there may be one.

@@ -45,6 +45,7 @@ type plan struct {
 	finders  []*accessPath // find the matches, whose order the access path then gives
 	fallback *accessPath   // finds few enough to be sorted, if the path with the order turns out to cost more
 	counted  bool          // the total is wanted
+	missing  query.Expr    // the alternative for want of whose index an OR is not answered by indexes; nil: there is none
 	answers  []*accessPath // indexes that together answer all conditions; nil: there are none
 }
 
