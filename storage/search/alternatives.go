@@ -27,10 +27,11 @@ type branch struct {
 // alternative, because a cursor has to find the same ones again.
 const alternativesName = "OR "
 
-// alternatives returns an access path for each OR among the conditions that indexes can answer. With want, the name of the
-// access path of earlier pages, it is made as it was then.
-func (t planner) alternatives(p *plan, want string) (all []*accessPath, err error) {
-	if p.q.Correlated() {
+// alternatives returns an access path for each OR among the conditions that indexes can answer, unless another path is good
+// enough. With want, the name of the access path of earlier pages, it is made as it was then.
+func (t planner) alternatives(p *plan, best *accessPath, want string) (all []*accessPath, err error) {
+	few := best != nil && best.rows >= 0 && best.rows < t.costs.few
+	if p.q.Correlated() || few && !strings.HasPrefix(want, alternativesName) {
 		return nil, nil
 	}
 	for i, e := range p.exprs {
@@ -102,13 +103,31 @@ func disjuncts(dst []query.Expr, e query.Expr) []query.Expr {
 }
 
 // branch returns the way to the documents of an alternative, nil if there is none: of several the one with the fewest rows, or
-// the one whose index is named. A page that goes on may walk down further than the first.
+// the one whose index is named.
 func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err error) {
+	all, err := t.branches(p, e, only != "")
+	for i := 0; err == nil && i < len(all); i++ {
+		b := all[i]
+		b.parts = []query.Expr{e}
+		switch {
+		case b.name == only, len(all) == 1 && only == "":
+			return b, nil
+		case only != "":
+			continue
+		}
+		if err = t.estimate(b.accessPath); best == nil || b.rows < best.rows {
+			best = b
+		}
+	}
+	return best, err
+}
+
+// branches returns the ways to the documents of an alternative. A page that goes on may walk down further than the first.
+func (t planner) branches(p *plan, e query.Expr, again bool) (all []*branch, err error) {
 	probe := plan{q: p.q, names: p.names, exprs: []query.Expr{e}}
 	if l, ok := e.(*query.Logic); ok {
 		probe.exprs = l.Parts
 	}
-	var all []*branch
 	for _, a := range t.compoundPaths(&probe) {
 		if len(a.filters) > 0 {
 			all = append(all, &branch{accessPath: a})
@@ -119,7 +138,7 @@ func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err e
 		if !ok {
 			continue
 		}
-		b, err := t.branchOf(p, x, only != "")
+		b, err := t.branchOf(p, x, again)
 		if err != nil {
 			return nil, err
 		}
@@ -127,21 +146,7 @@ func (t planner) branch(p *plan, e query.Expr, only string) (best *branch, err e
 			all = append(all, b)
 		}
 	}
-	for _, b := range all {
-		if only != "" && b.name != only {
-			continue
-		}
-		if b.parts = []query.Expr{e}; len(all) == 1 || only != "" {
-			return b, nil
-		}
-		if err := t.estimate(b.accessPath); err != nil {
-			return nil, err
-		}
-		if best == nil || b.rows < best.rows {
-			best = b
-		}
-	}
-	return best, nil
+	return all, nil
 }
 
 // branchOf returns the way to the documents that meet a condition.

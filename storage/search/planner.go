@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -144,17 +143,13 @@ func (t planner) choosePath(p *plan, want string) error {
 	if err != nil {
 		return err
 	}
-	if best == nil || best.rows < 0 || best.rows >= t.costs.few || strings.HasPrefix(want, alternativesName) {
-		more, err := t.alternatives(p, want)
-		if err != nil {
+	if more, err := t.alternatives(p, best, want); err != nil {
+		return err
+	} else if len(more) > 0 {
+		all = append(all, more...)
+		p.answers = t.answering(p, all, types)
+		if best, err = t.cheapest(p, all, order); err != nil {
 			return err
-		}
-		if len(more) > 0 {
-			all = append(all, more...)
-			p.answers = t.answering(p, all, types)
-			if best, err = t.cheapest(p, all, order); err != nil {
-				return err
-			}
 		}
 	}
 	if best, err = t.subtree(p, best); err != nil {
