@@ -104,8 +104,8 @@ type violation struct {
 	MessageKey   string      `json:"messageKey"`
 	Message      string      `json:"message"`
 	InvalidValue any         `json:"invalid_value"`
-	Constraint   constraint  `json:"constraint"`
-	Path         []pathField `json:"path"`
+	Constraint   *constraint `json:"constraint,omitempty"` // none, like the path, of what is about the document as a whole
+	Path         []pathField `json:"path,omitempty"`
 }
 
 type constraint struct {
@@ -124,9 +124,13 @@ type pathField struct {
 func reportOf(found engine.Violations) *report {
 	r := &report{HasError: true, Number: len(found)}
 	for _, v := range found {
+		if v.Path == "" {
+			r.Violations = append(r.Violations, violation{MessageKey: v.Message, Message: v.Message})
+			continue
+		}
 		out := violation{
 			MessageKey: messageKey(v.Constraint, v.Schema, v.Path), Message: v.Message, InvalidValue: v.Value,
-			Constraint: constraint{"validation_constraint", v.Constraint, v.Parameters},
+			Constraint: &constraint{"validation_constraint", v.Constraint, v.Parameters},
 		}
 		if out.Constraint.Parameters == nil {
 			out.Constraint.Parameters = map[string]string{}

@@ -21,6 +21,7 @@ var Ops = []engine.Op{
 	diff,
 	emptyTrash,
 	export,
+	failValidation,
 	fetchByProperty,
 	filter,
 	followTransition,
