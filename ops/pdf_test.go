@@ -11,7 +11,7 @@ import (
 
 // TestPasswordsOfPDFs fails calls with passwords, which neither traces nor failed runs keep.
 func TestPasswordsOfPDFs(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{})
+	s := resttest.Start(t, resttest.Config{Single: true}) // what one server keeps
 	s.Engine.Traces().SetRecording(true)
 	for op, params := range map[string]string{
 		"PDF.AddPageNumbers":   `{"password":"canary"}`,
