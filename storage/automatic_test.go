@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/search"
 )
@@ -117,6 +118,37 @@ func TestAutomaticIndex(t *testing.T) {
 		t.Errorf("declared, %d rows at first, %d with the automatic index: %v\n%s", dear, cheap, after, plan)
 	}
 	noIndexProblems(t, declared)
+}
+
+// TestSlowQueryWithAutomaticIndex: what is slow names the state of the index that the server made for it.
+func TestSlowQueryWithAutomaticIndex(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.ScanRows = 20 })
+	w.items(90)
+	search.SetRule(w.Repo, search.Rule{Asked: 2, Spent: 1})
+	const src = "SELECT * FROM Item WHERE item:note = 'n'"
+	refused := func() (err error) {
+		return w.View(t.Context(), w.System(), func(tx *storage.Tx) error {
+			_, err := search.Query(tx, src, search.Options{})
+			return err
+		})
+	}
+	for range 3 {
+		wantKind(t, refused(), fault.Limit, "item:note")
+	}
+	if all := search.Slowest(w.Repo); len(all) != 1 || all[0].Automatic != "" {
+		t.Errorf("before: %+v", all)
+	}
+	swept(t, w.Repo)
+	all := search.Slowest(w.Repo)
+	if len(all) != 1 || all[0].Automatic != storage.IndexComplete || all[0].Advice != "declare on type Item: indexes: [[item:note]]" {
+		t.Errorf("after: %+v", all)
+	}
+	if n := search.AutomaticIndexes(w.Repo); n[storage.IndexComplete] != 1 || n[storage.IndexBuilding] != 0 {
+		t.Errorf("%v", n)
+	}
+	if err := refused(); err != nil {
+		t.Errorf("with the index: %v", err)
+	}
 }
 
 // TestAutomaticIndexEnds: an index that is not used for a week is dropped, with its rows, and so is each when they are switched off.

@@ -248,6 +248,14 @@ func (i RepoInternal) DeclareIndex(ctx context.Context, a Automatic) (made bool,
 	return i.r.declareIndex(ctx, a)
 }
 
+// KnownAutomatic returns the automatic indexes as the last transaction that looked found them, without one of its own.
+func (i RepoInternal) KnownAutomatic() []Automatic {
+	if set := i.r.automatic.Load(); set != nil {
+		return set.all
+	}
+	return nil
+}
+
 // UseIndexes notes that automatic indexes were used, by their ids.
 func (i RepoInternal) UseIndexes(ctx context.Context, ids []string) error {
 	return i.r.useIndexes(ctx, ids)

@@ -410,11 +410,14 @@ func (d *doctor) queries() finding {
 	f := finding{name, warning, fmt.Sprintf("slow or refused: %d kinds of query", len(all)), "ask Repository.Explain what they read"}
 	var advice []string
 	for i, q := range all {
-		if q.Advice != "" && !slices.Contains(advice, q.Advice) {
+		if q.Advice != "" && q.Automatic == "" && !slices.Contains(advice, q.Advice) {
 			advice = append(advice, q.Advice)
 		}
 		if i < shownQueries {
 			f.Text += fmt.Sprintf("\n%d times, up to %s: %s", q.Count, q.Longest.Round(time.Millisecond), q.Shape)
+			if q.Automatic != "" {
+				f.Text += "; the server has declared an index for it, which is " + q.Automatic
+			}
 		}
 	}
 	if len(advice) > 0 {

@@ -19,6 +19,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/maintenance"
 	"catena/storage/outbox"
+	"catena/storage/search"
 )
 
 // meters are what /metrics shows of the store: counted as it happens.
@@ -95,12 +96,13 @@ var (
 	descRefused  = prometheus.NewDesc("catena_sign_in_refused_total", "Passwords that were not checked, because too many before were wrong.", nil, nil)
 	descWorkers  = prometheus.NewDesc("catena_script_workers", "Processes of scripts by state: busy, idle, spare.", []string{"state"}, nil)
 	descRuns     = prometheus.NewDesc("catena_runs_recorded_total", "Successful runs by what became of their records: written, dropped because too many waited, limited because their user made too many within a minute.", []string{"result"}, nil)
+	descIndexes  = prometheus.NewDesc("catena_automatic_indexes", "Indexes that the server has declared by itself, by repository and state: building, complete, dropped.", []string{"repository", "state"}, nil)
 	descCallers  = prometheus.NewDesc("catena_script_callers_waiting", "Callers that wait for a process of scripts.", nil, nil)
 )
 
 // Describe lists the figures.
 func (s *sampler) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWrong, descRefused, descWorkers, descCallers, descRuns} {
+	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWrong, descRefused, descWorkers, descCallers, descRuns, descIndexes} {
 		to <- d
 	}
 }
@@ -130,6 +132,9 @@ func (s *sampler) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(descRuns, prometheus.CounterValue, float64(n), result)
 	}
 	for _, b := range s.branches {
+		for state, n := range search.AutomaticIndexes(b.repo) {
+			gauge(descIndexes, float64(n), b.repo.Name(), state)
+		}
 		backlog, err := outbox.Count(ctx, b.repo)
 		if err != nil {
 			to <- prometheus.NewInvalidMetric(descJobs, err)

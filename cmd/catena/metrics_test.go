@@ -51,6 +51,7 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`catena_writable 1`, `catena_jobs{repository="default",state="waiting"} 2`, `catena_jobs{repository="default",state="running"} 0`,
 		`catena_jobs{repository="default",state="dead"} 0`, `catena_transactions_total{kind="read",result="notfound"} 1`,
+		`catena_automatic_indexes{repository="default",state="complete"} 0`,
 		`catena_script_workers{state="busy"} 0`, `catena_script_callers_waiting 0`, `catena_async_runs{state="running"} 0`, `catena_http_connections 0`, `catena_reclaimable_bytes 0`,
 	} {
 		if !slices.Contains(lines, want) {

@@ -33,6 +33,9 @@ func (slowQueriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 		if q.Advice != "" {
 			one["advice"] = q.Advice
 		}
+		if q.Automatic != "" {
+			one["automatic"] = q.Automatic
+		}
 		out = append(out, one)
 	}
 	return out, nil

@@ -112,7 +112,7 @@ func (s *wishes) add(w *execution, x *advisedIndex, refused bool) {
 	}
 	q.spent += cost
 	s.urgent = s.urgent || refused && q.asked >= s.rule.Asked && q.spent >= s.rule.Spent
-	q.saved += max(0, cost-w.size-w.bound)
+	q.saved += max(0, cost-len(w.candidates)-w.page.Total) // with the index, the rows of the page and of the total are read
 }
 
 // used notes which automatic indexes a plan uses.
@@ -209,32 +209,11 @@ func (q *wish) upkeep(ctx context.Context, r *storage.Repo) (rows int, err error
 	return (int(written) + docs/wishWeek) * rowCost, err
 }
 
-// Index is an index over several fields, as Indexes lists it.
-type Index struct {
-	On         string // "type Item"
-	Index      string // its declaration
-	Automatic  bool
-	State      string // storage.IndexBuilding, …
-	Made, Used time.Time
-}
-
-// Indexes lists the indexes over several fields. Who gets to see that has to pass MayExplain.
-func Indexes(t *storage.Tx) (out []Index, err error) {
-	for _, c := range stateOf(t.Repo()).compounds {
-		declared, _, _ := strings.Cut(c.Name, " of ")
-		x := Index{On: c.Where, Index: "[" + declared + "]", State: storage.IndexComplete}
-		if columns, include, ok := strings.Cut(declared, "; "); ok {
-			x.Index = storage.DeclaredIndex([]string{columns}, []string{include})
-		}
-		if !t.Internal(row.Ordered{}).Usable(c.Name) {
-			x.State = storage.IndexBuilding
-		}
-		out = append(out, x)
+// AutomaticIndexes counts the automatic indexes of a repository by state.
+func AutomaticIndexes(r *storage.Repo) map[string]int {
+	n := map[string]int{storage.IndexBuilding: 0, storage.IndexComplete: 0}
+	for _, a := range r.Internal(row.Ordered{}).KnownAutomatic() {
+		n[a.State]++
 	}
-	all, err := t.Internal(row.Ordered{}).EveryAutomatic()
-	for i := range all {
-		a := &all[i]
-		out = append(out, Index{On: "type " + a.Type, Index: a.String(), Automatic: true, State: a.State, Made: a.Made, Used: a.Used})
-	}
-	return out, err
+	return n
 }

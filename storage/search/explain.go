@@ -164,7 +164,11 @@ func (w *execution) advice(refused bool) (declare string, x advisedIndex) {
 	if !x.helps() || p.path.index != nil && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
 		return "", x
 	}
-	return fmt.Sprintf("declare on type %s: indexes: [%s]", p.q.From[0].Text, &x), x
+	return adviceOf(p.q.From[0].Text, x.String()), x
+}
+
+func adviceOf(typ, index string) string {
+	return fmt.Sprintf("declare on type %s: indexes: [%s]", typ, index)
 }
 
 // advisedIndex is the index that fits a query.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/internal/row"
 	"catena/storage/query"
 )
 
@@ -40,6 +41,8 @@ type SlowQuery struct {
 	Docs    int
 	Last    time.Time
 	Advice  string // the declaration that would make it cheap, "" if there is none
+	// Automatic is the state of that index, if the server has declared it by itself.
+	Automatic string
 }
 
 // add counts a slow query and reports whether it is time to log its shape.
@@ -74,8 +77,14 @@ func Slowest(r *storage.Repo) []SlowQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]SlowQuery, 0, len(s.byShape))
+	states := map[string]string{}
+	for _, a := range r.Internal(row.Ordered{}).KnownAutomatic() {
+		states[adviceOf(a.Type, a.String())] = a.State
+	}
 	for _, q := range s.byShape {
-		out = append(out, q.SlowQuery)
+		one := q.SlowQuery
+		one.Automatic = states[one.Advice]
+		out = append(out, one)
 	}
 	slices.SortFunc(out, func(a, b SlowQuery) int {
 		return cmp.Or(cmp.Compare(time.Duration(b.Count)*b.Longest, time.Duration(a.Count)*a.Longest), strings.Compare(a.Shape, b.Shape))

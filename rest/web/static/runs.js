@@ -184,7 +184,7 @@
     make("td", {}, query.count),
     make("td", { title: query.last }, `${(query.longest / 1000).toFixed(1)} s`),
     make("td", {}, `${query.rows} rows, ${query.documents} documents`),
-    make("td", {}, query.advice ? make("code", {}, query.advice) : ""));
+    make("td", {}, query.advice ? make("code", {}, query.advice) : "", query.automatic ? make("span", { class: "tag" }, `made by the server: ${query.automatic}`) : null));
 
   const show = async () => {
     await find();
