@@ -1,9 +1,9 @@
 package storage
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +18,7 @@ import (
 // transaction is committed.
 type naming struct {
 	stamps [stampSlots]atomic.Int64 // the last suffix given to the names of a slot
+	rivals [stampSlots]atomic.Int64 // when another process was seen to give the same, in milliseconds
 	ended  atomic.Uint64            // transactions with claims that have ended
 
 	mu      sync.Mutex
@@ -48,8 +49,9 @@ type claim struct {
 
 // claims are the names that a transaction claimed, in all its attempts.
 type claims struct {
-	begun uint64 // how many transactions had ended before the snapshot of this attempt was taken
-	names []childName
+	attempts int
+	begun    uint64 // how many transactions had ended before the snapshot of this attempt was taken
+	names    []childName
 }
 
 // take claims a name, unless another transaction that this one does not see has it.
@@ -74,6 +76,43 @@ func (n *naming) take(c *claims, parent layout.ID, name string) bool {
 	return true
 }
 
+// held reports whether a name was taken when it was last heard of.
+func (n *naming) held(parent layout.ID, name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, ok := n.claimed[childName{parent, name}]
+	return ok && h.by == nil
+}
+
+// note remembers that a name is taken by somebody else.
+func (n *naming) note(parent layout.ID, name string, now int64) {
+	key := childName{parent, name}
+	if base := unstamped(name); base != name {
+		n.rivals[slot(parent, base)].Store(now)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.claimed == nil {
+		n.claimed = map[childName]claim{}
+	}
+	if _, ok := n.claimed[key]; !ok {
+		n.claimed[key] = claim{}
+	}
+	n.forget()
+}
+
+// forget bounds how many names are remembered.
+func (n *naming) forget() {
+	if len(n.claimed) <= maxEnded {
+		return
+	}
+	for key, h := range n.claimed {
+		if h.by == nil {
+			delete(n.claimed, key)
+		}
+	}
+}
+
 // end gives claims back once it is known whether the transaction was committed.
 func (n *naming) end(c *claims, committed bool) {
 	if len(c.names) == 0 {
@@ -89,13 +128,7 @@ func (n *naming) end(c *claims, committed bool) {
 			delete(n.claimed, key)
 		}
 	}
-	if len(n.claimed) > maxEnded {
-		for key, h := range n.claimed {
-			if h.by == nil {
-				delete(n.claimed, key)
-			}
-		}
-	}
+	n.forget()
 }
 
 // stamp returns a suffix for a name in a folder: the milliseconds of now, or the next number that was not given to it.
@@ -108,6 +141,15 @@ func (n *naming) stamp(parent layout.ID, name string, now int64) string {
 			return strconv.FormatInt(ms, 10)
 		}
 	}
+}
+
+// rivalry is for how many milliseconds after another process gave the same suffix it is likely to do so again.
+const rivalry = 10_000
+
+// rival reports whether another process gives suffixes to a name at the same time.
+func (n *naming) rival(parent layout.ID, name string, now int64) bool {
+	seen := n.rivals[slot(parent, name)].Load()
+	return seen != 0 && now-seen < rivalry
 }
 
 // slot is the slot of a name in a folder, which is the same in every process, so that tests know the suffixes.
@@ -126,14 +168,26 @@ func (t *Tx) freeName(parent layout.ID, name string) (string, error) {
 		return name, err
 	}
 	base := unstamped(name)
-	name = base + "." + t.repo.naming.stamp(parent, base, t.now.UnixMilli())
-	for {
+	for more := false; ; more = true {
+		now := t.now.UnixMilli()
+		name = base + "." + t.repo.naming.stamp(parent, base, now)
+		// A suffix is taken if the clock was set back, if a process that has ended gave more than one a millisecond, or if
+		// another one gives the same.
+		if more || t.repo.naming.rival(parent, base, now) {
+			if name, err = t.longer(name); err != nil {
+				return "", err
+			}
+		}
 		if free, err = t.freeChild(parent, name); err != nil || free {
 			return name, err
 		}
-		// A suffix is taken if the clock was set back, or if a process that has ended gave more than one a millisecond.
-		name = base + "." + t.repo.naming.stamp(parent, base, t.now.UnixMilli()) + fmt.Sprintf("%0*d", stampMore, rand.IntN(1_000_000))
 	}
+}
+
+// longer returns a name with more digits, which come from an identifier, so that a run that is repeated gives the same.
+func (t *Tx) longer(name string) (string, error) {
+	id, err := t.newDocID()
+	return fmt.Sprintf("%s%0*d", name, stampMore, binary.BigEndian.Uint64(id[8:])%1_000_000), err
 }
 
 // Suffixes have 13 digits, which are milliseconds, and 6 more if those were not enough.
@@ -183,6 +237,11 @@ func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 		t.free = freeNames{parent: parent, probe: probes}
 	}
 	key := layout.ChildNameKey(parent, name)
+	if t.kv.Remote() && !t.kv.Guarded(key) {
+		if first := t.claims.attempts == 1; first || t.free.count < probes {
+			return t.presume(parent, name, key)
+		}
+	}
 	if t.free.count == t.free.probe {
 		t.free.probe *= 4 // it may have been unused
 		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
@@ -196,6 +255,27 @@ func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 	t.kv.Guard(key)
 	t.free.count++
 	return true, nil
+}
+
+// presume is freeChild for a store that others write to, where a look at an absent name conflicts with all that make documents
+// in the folder. A name is free unless it was heard of, and if that is wrong, the commit finds out and the transaction runs
+// again, now with a look at the names outside of the transaction.
+func (t *Tx) presume(parent layout.ID, name string, key []byte) (bool, error) {
+	t.free.count++
+	v, written := t.kv.Buffered(key)
+	if !written && (t.claims.attempts > 1 || t.repo.naming.held(parent, name)) {
+		var err error
+		if v, err = t.kv.Latest(key); err != nil {
+			return false, err
+		}
+	}
+	if v == nil {
+		return t.repo.naming.take(t.claims, parent, name), nil
+	}
+	if !written {
+		t.repo.naming.note(parent, name, t.now.UnixMilli())
+	}
+	return false, nil
 }
 
 // freeNames counts the names that were free in the folder that is being filled.

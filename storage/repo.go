@@ -406,7 +406,7 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 	}()
 	bound, settled, ended := r.backlog.bound.Load(), r.feed.settled.Load(), r.naming.ended.Load()
 	attempt := func(k *kv.Tx) error {
-		own.claims.begun = ended
+		own.claims.begun, own.claims.attempts = ended, own.claims.attempts+1
 		defer func() { ended = r.naming.ended.Load() }() // before the snapshot of the next attempt
 		return r.begin(ctx, k, as, func(t *Tx) error {
 			t.pinned, t.noted, t.fed, t.claims, t.bound, t.settled = &own.pinned, &own.noted, &own.fed, &own.claims, bound, settled

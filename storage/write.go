@@ -158,7 +158,11 @@ func (t *Tx) putNode(before, d *Doc) error {
 	if d.id == t.repo.root || d.IsVersion() {
 		return nil
 	}
-	if err := t.kv.Set(layout.ChildNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
+	set := t.kv.Set
+	if before == nil || before.parent != d.parent || before.name != d.name {
+		set = t.kv.Claim
+	}
+	if err := set(layout.ChildNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
 		return err
 	}
 	return t.kv.Set(layout.ChildPositionKey(d.parent, d.position, d.id), d.childCover())

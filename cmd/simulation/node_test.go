@@ -141,6 +141,9 @@ func (r *remote) Stamp() (uint64, error) {
 // Settled is the lowest stamp of a transaction that may not have ended.
 func (r *remote) Settled() (uint64, error) { return r.settled << stampBits, r.broken }
 
+// Latest asks for a committed value outside of the transaction.
+func (r *remote) Latest(key []byte) ([]byte, error) { return r.node.Value(r.ctx, key) }
+
 // RoundTrips counts the reads.
 func (r *remote) RoundTrips() int { return r.reads }
 

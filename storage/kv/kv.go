@@ -99,6 +99,9 @@ type Remote interface {
 	// Settled is the lowest stamp that a transaction may have been given that the snapshot does not see and that may
 	// still commit.
 	Settled() (uint64, error)
+	// Latest returns the committed value of a key as it is now, nil if it is absent. It is no read of the transaction:
+	// nothing is validated, and the store does not watch where the key is.
+	Latest(key []byte) ([]byte, error)
 	// RoundTrips is how often the transaction has waited for the store.
 	RoundTrips() int
 	// Broken returns why the snapshot cannot be read any longer, whatever became of the error of the read that found

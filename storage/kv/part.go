@@ -203,6 +203,9 @@ func (s *remotePart) Count(r Range) (int, error) {
 	return s.remote.Count(r)
 }
 
+// Latest returns the committed value of a key.
+func (s *remotePart) Latest(key []byte) ([]byte, error) { return s.remote.Latest(s.part.key(key)) }
+
 // RoundTrips is how often the transaction has waited for the store.
 func (s *remotePart) RoundTrips() int { return s.remote.RoundTrips() }
 

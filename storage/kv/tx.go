@@ -37,6 +37,7 @@ type Tx struct {
 type entry struct {
 	stored []byte
 	create bool // the key must be absent from the store
+	claim  bool // with create: if it is not, the transaction runs again
 	fresh  bool // the key was never in the store
 }
 
@@ -248,10 +249,15 @@ func (t *Tx) put(key, value []byte, create bool) error {
 	if err := t.fits(key, value); err != nil {
 		return err
 	}
-	row := t.take(len(key) + RowGap + len(value))
+	row := kvRow(t.take(len(key)+RowGap+len(value)), key, value)
+	return t.putRow(row, len(key), entry{create: create})
+}
+
+// kvRow puts a key and its value into a row of their size.
+func kvRow(row, key, value []byte) []byte {
 	n := copy(row, key)
 	copy(RowValue(row, n), value)
-	return t.putRow(row, n, entry{create: create})
+	return row
 }
 
 // putRow buffers a row that fits and whose key has n bytes.
@@ -299,10 +305,10 @@ func (t *Tx) buffer(key []byte, e entry) error {
 		err = fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
 	}
 	switch {
-	case err == nil && (!had || e.create == old.create && e.fresh == old.fresh):
+	case err == nil && (!had || e.create == old.create && e.claim == old.claim && e.fresh == old.fresh):
 		t.bytes = size
 	case err == nil:
-		e.create, e.fresh = old.create, old.fresh
+		e.create, e.claim, e.fresh = old.create, old.claim, old.fresh
 		t.own.Set(key, e)
 		t.bytes = size
 	case had:
@@ -390,6 +396,9 @@ func (t *Tx) commit() error {
 	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake}
 	for c := t.own.Range(nil, nil, false); c.Next(); {
 		e := c.Value()
+		if e.claim && e.stored == nil {
+			continue
+		}
 		if e.create && e.stored == nil {
 			if err := t.absent(c.Key()); err != nil {
 				return err
@@ -401,7 +410,7 @@ func (t *Tx) commit() error {
 	if len(b.Writes) > 0 {
 		b.Reads = Reads{Keys: sortKeys(t.reads), Spans: joinSpans(t.spans)}
 	}
-	return t.snap.Commit(t.ctx, &b)
+	return t.claimed(t.snap.Commit(t.ctx, &b))
 }
 
 // absent stands in for a write that was created and deleted again: nothing is left

@@ -89,7 +89,7 @@ func (s *snapshot) guard(batch *pgx.Batch, keys [][]byte) {
 		}
 	}
 	if len(unread) > 0 {
-		batch.Queue("guard", unread)
+		s.get(batch, unread, func(_, _ []byte) {})
 	}
 }
 

@@ -61,6 +61,7 @@ type Store struct {
 	node     string // tells the wake-ups of this process from those of others
 	topics   kv.Topics
 	wakes    wakes
+	places   places
 	version  atomic.Uint64 // the number of the last snapshot
 	skew     atomic.Int64  // by how much the clock of the database is ahead, in nanoseconds
 

@@ -74,6 +74,12 @@ func (s *snapshot) Settled() (uint64, error) {
 	return uint64(s.settled) << stampBits, s.broken
 }
 
+// Latest returns the committed value of a key, read on another connection.
+func (s *snapshot) Latest(key []byte) ([]byte, error) {
+	s.trips++
+	return s.s.Value(s.ctx, key)
+}
+
 // RoundTrips is how often the transaction has waited for the database.
 func (s *snapshot) RoundTrips() int { return s.trips }
 
@@ -138,12 +144,7 @@ func (s *snapshot) Get(key []byte) ([]byte, error) {
 	}
 	var v []byte
 	err := s.run(func(b *pgx.Batch) {
-		b.Queue("get_one", key).Query(func(rows pgx.Rows) (err error) {
-			for rows.Next() {
-				v = own(rows.RawValues()[0])
-			}
-			return rows.Err()
-		})
+		s.get(b, [][]byte{key}, func(_, stored []byte) { v = own(stored) })
 	})
 	if err != nil {
 		return nil, err
@@ -199,13 +200,7 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 	got := make([]fetched, len(ranges))
 	err = s.run(func(b *pgx.Batch) {
 		if len(ask) > 0 {
-			b.Queue("get", ask).Query(func(rows pgx.Rows) error {
-				for rows.Next() {
-					raw := rows.RawValues()
-					found[string(raw[0])] = own(raw[1])
-				}
-				return rows.Err()
-			})
+			s.get(b, ask, func(k, v []byte) { found[string(k)] = own(v) })
 		}
 		for i, r := range ranges {
 			got[i].Range = r

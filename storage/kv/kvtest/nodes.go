@@ -1,11 +1,13 @@
 package kvtest
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"catena/storage/fault"
 	"catena/storage/kv"
 )
 
@@ -16,6 +18,7 @@ func RunNodes(t *testing.T, open func(t *testing.T) (a, b kv.Store)) {
 		name string
 		test func(t *testing.T, a, b *kv.DB)
 	}{
+		{"Claims", testClaims},
 		{"Contention", func(t *testing.T, a, b *kv.DB) { testContention(t, a, b) }},
 		{"CreateRace", func(t *testing.T, a, b *kv.DB) { testCreateRace(t, a, b) }},
 		{"Histories", func(t *testing.T, a, b *kv.DB) { testHistories(t, a, b) }},
@@ -38,6 +41,83 @@ func RunNodes(t *testing.T, open func(t *testing.T) (a, b kv.Store)) {
 			}
 		})
 	}
+}
+
+// testClaims has both nodes claim the same keys without looking: each key is given once, and who comes second runs again and
+// finds it taken by a look outside of the transaction.
+func testClaims(t *testing.T, a, b *kv.DB) {
+	for round := range 20 {
+		name := fmt.Sprint("name ", round)
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() {
+				d, own, again := a, fmt.Sprint(name, " by ", i), false
+				if i%2 == 1 {
+					d = b
+				}
+				err := d.Update(ctx, func(tx *kv.Tx) error {
+					key := name
+					if again {
+						if v, err := tx.Latest([]byte(name)); err != nil {
+							return err
+						} else if v != nil {
+							key = own
+						}
+					}
+					again = true
+					return tx.Claim([]byte(key), []byte(own))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		first := get(t, a, name)
+		for i := range 6 {
+			own := fmt.Sprint(name, " by ", i)
+			if got := get(t, b, own); (got == own) == (first == own) {
+				t.Errorf("%s: %q has it, and %q its own", name, first, got)
+			}
+		}
+	}
+	testClaimsAlone(t, a)
+}
+
+// testClaimsAlone is what a transaction sees of its own claims, and what becomes of those that it gives up.
+func testClaimsAlone(t *testing.T, d *kv.DB) {
+	put(t, d, "taken", "before")
+	runs := 0
+	err := d.Update(ctx, func(tx *kv.Tx) error {
+		if runs++; runs > 1 {
+			return nil
+		}
+		return cmp.Or(tx.Claim([]byte("other"), nil), tx.Claim([]byte("taken"), []byte("mine")))
+	})
+	want(t, "what was there", get(t, d, "taken"), "before")
+	if err != nil || runs != 2 {
+		t.Errorf("a claim of what is there: %d runs, %v", runs, err)
+	}
+	err = d.Update(ctx, func(tx *kv.Tx) error {
+		return cmp.Or(tx.Claim([]byte("new"), nil), tx.Create([]byte("taken"), []byte("mine")))
+	})
+	wantKind(t, "a creation beside a claim", err, fault.Exists)
+	update(t, d, func(tx *kv.Tx) error {
+		if _, written := tx.Buffered([]byte("taken")); written {
+			t.Error("a key that the transaction has not written is buffered")
+		}
+		err := cmp.Or(tx.Claim([]byte("taken"), nil), tx.Delete([]byte("taken"))) // given up: nothing is left to refuse
+		if v, written := tx.Buffered([]byte("taken")); v != nil || !written {
+			t.Errorf("a claim that was given up: %q, %v", v, written)
+		}
+		return cmp.Or(err, tx.Claim([]byte("fresh"), []byte("first")), tx.Set([]byte("fresh"), []byte("second")))
+	})
+	want(t, "a claim that was given up", get(t, d, "taken"), "before")
+	want(t, "a claim that was written again", get(t, d, "fresh"), "second")
+	update(t, d, func(tx *kv.Tx) error { // moved away, and another one put there
+		return cmp.Or(tx.Delete([]byte("taken")), tx.Claim([]byte("taken"), []byte("after")))
+	})
+	want(t, "a claim of what was deleted", get(t, d, "taken"), "after")
 }
 
 // testVisible alternates between nodes: each sees at once what the other has committed, and a snapshot stays as it is.

@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// places remembers where rows are in the table, for transactions that may write. To find a row in the index has the database
+// watch the whole page of the index: everyone who adds a row there then conflicts with the transaction, and in a young
+// folder, or where the rows are that everyone reads, somebody always does. To read a row where it is has it watch just that
+// row. A place is a hint: a row that is no longer there is looked for in the index, in the same statement.
+type places struct {
+	mu         sync.Mutex
+	young, old map[string]pgtype.TID
+}
+
+// maxPlaces is how many places are remembered at least, and half as many as are at most; one takes about 150 bytes.
+const maxPlaces = 10_000
+
+// of returns where the rows of keys were last, as far as that is known.
+func (p *places) of(keys [][]byte) []pgtype.TID {
+	at := make([]pgtype.TID, 0, len(keys))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range keys {
+		id, ok := p.young[string(k)]
+		if !ok {
+			if id, ok = p.old[string(k)]; ok {
+				p.keep(string(k), id)
+			}
+		}
+		if ok {
+			at = append(at, id)
+		}
+	}
+	return at
+}
+
+// note remembers where a row is.
+func (p *places) note(key, raw []byte) {
+	if len(raw) != 6 {
+		return
+	}
+	id := pgtype.TID{BlockNumber: binary.BigEndian.Uint32(raw), OffsetNumber: binary.BigEndian.Uint16(raw[4:]), Valid: true}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if was, ok := p.young[string(key)]; !ok || was != id {
+		p.keep(string(key), id)
+	}
+}
+
+func (p *places) keep(key string, id pgtype.TID) {
+	if p.young == nil || len(p.young) >= maxPlaces {
+		p.old, p.young = p.young, map[string]pgtype.TID{}
+	}
+	p.young[key] = id
+}
+
+// get adds the query for rows by key; found gets those that are there.
+func (s *snapshot) get(b *pgx.Batch, keys [][]byte, found func(k, v []byte)) {
+	name, args := "get", []any{keys}
+	if s.write {
+		name, args = "get_at", []any{keys, s.s.places.of(keys)}
+	}
+	b.Queue(name, args...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			raw := rows.RawValues()
+			found(raw[0], raw[1])
+			if s.write {
+				s.s.places.note(raw[0], raw[2])
+			}
+		}
+		return rows.Err()
+	})
+}
