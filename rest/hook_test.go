@@ -218,6 +218,8 @@ func TestHookTexts(t *testing.T) {
 		"name: h\nas: lea\nrun: Nope\n":                                        "Nope",
 		"name: h\nas: lea\nrun: Log\nparams: {message: '@{Hok.body}'}\n":       "Hok",
 		"name: h\nas: lea\nrun: Document.Lock\n":                               "input",
+		"name: h\nas: lea\nrun: Document.Lock\ninput: file\n":                  "h.yaml:3:6: step 1: Document.Lock: input: must be of type document or documents, not blob",
+		"name: h\nas: lea\nrun: Blob.ToPDF\n":                                  "Blob.ToPDF: input: must be of type",
 		"name: h\nas: lea\nrun: Log\nverify: none\nparams: {message: a}\n":     "verify must be bearer, standard or github",
 		"name: h\nrun: Log\nparams: {message: a}\n":                            "as: the user",
 		"name: h/x\nas: lea\nrun: Log\nparams: {message: a}\n":                 "only letters",
