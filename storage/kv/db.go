@@ -260,8 +260,8 @@ func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error)
 	if broken := t.broken(); broken != nil {
 		return write && passes(broken), broken
 	}
-	if err != nil {
-		return false, err
+	if err != nil { // also that of a statement outside of the transaction, such as for a number
+		return write && errors.Is(err, ErrConflict), err
 	}
 	if write {
 		if err := t.commit(); err != nil {

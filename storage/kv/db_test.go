@@ -160,3 +160,26 @@ func TestCancelWhileWaiting(t *testing.T) {
 		t.Errorf("%v after %d runs", err, runs)
 	}
 }
+
+// TestConflictOutside: a conflict of a statement outside of a transaction, such as for a number, has it run again; and no conflict is
+// an error of the server.
+func TestConflictOutside(t *testing.T) {
+	d := kv.New(memory.New(), kv.Options{Sleep: func(context.Context, time.Duration) error { return nil }})
+	defer d.Close()
+	runs := 0
+	err := d.Update(t.Context(), func(*kv.Tx) error {
+		if runs++; runs < 3 {
+			return fault.Wrap(kv.ErrConflict, "number")
+		}
+		return nil
+	})
+	if err != nil || runs != 3 {
+		t.Errorf("%d runs: %v", runs, err)
+	}
+	always := func(*kv.Tx) error { return kv.ErrConflict }
+	for what, err := range map[string]error{"update": d.Update(t.Context(), always), "view": d.View(t.Context(), always)} {
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

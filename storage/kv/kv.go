@@ -15,7 +15,7 @@ import (
 
 // ErrConflict is what a Store answers to a commit whose reads are out of date; DB
 // reruns the transaction.
-var ErrConflict = errors.New("the transaction conflicted with another one")
+var ErrConflict error = fault.Conflict.Errorf("the transaction conflicted with another one")
 
 // ErrDown is in the chain of the error of a Store that could not be reached and has written nothing of the transaction;
 // DB reruns an Update, for as long as its call may take.

@@ -62,6 +62,7 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 		s.begin(batch)
 	}
 	own, _ := s.conn.Conn().PgConn().CustomData()[slotKey].(*slot)
+	batch.Queue("enter")
 	s.guard(batch, b.Reads.Keys)
 	write(batch, b.Writes)
 	batch.Queue("confirm", own.id, own.token+1, own.token)

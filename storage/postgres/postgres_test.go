@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"testing"
+	"time"
 
 	"catena/storage/kv"
 	"catena/storage/kv/kvtest"
@@ -64,5 +65,49 @@ func TestSequencesDoNotConflict(t *testing.T) {
 	}
 	if runs != 1 || len(seen) != 40 {
 		t.Errorf("a transaction ran %d times, %d numbers", runs, len(seen))
+	}
+}
+
+// TestAloneTakesNumbers: a transaction that has lost often, and holds up the commits of others, takes numbers from sequences, which
+// other connections do, and the others go on once it has ended.
+func TestAloneTakesNumbers(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	d := kv.New(s, kv.Options{Log: quiet, Lease: 1, Sleep: func(context.Context, time.Duration) error { return nil }})
+	defer d.Close()
+	if err := d.Update(ctx, func(tx *kv.Tx) error { return tx.Set([]byte("x"), []byte("0")) }); err != nil {
+		t.Fatal(err)
+	}
+	runs, numbers := 0, map[int64]bool{}
+	var other chan error
+	err := d.Update(ctx, func(tx *kv.Tx) error {
+		runs++
+		if _, err := tx.Get([]byte("x")); err != nil {
+			return err
+		}
+		write := func() error {
+			return d.Update(ctx, func(tx *kv.Tx) error { return tx.Set([]byte("x"), fmt.Append(nil, runs)) })
+		}
+		if runs < 7 { // it loses
+			if err := write(); err != nil {
+				return err
+			}
+		} else {
+			other = make(chan error, 1)
+			go func() { other <- write() }()
+		}
+		for range 3 {
+			n, err := d.Next(ctx, "numbers")
+			if err != nil {
+				return err
+			}
+			numbers[n] = true
+		}
+		return tx.Set([]byte("x"), []byte("mine"))
+	})
+	if err != nil || runs != 7 || len(numbers) != 21 {
+		t.Errorf("%d runs, %d numbers: %v", runs, len(numbers), err)
+	}
+	if err := <-other; err != nil {
+		t.Errorf("one that was held up: %v", err)
 	}
 }
