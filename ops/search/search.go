@@ -78,6 +78,10 @@ func props(entity map[string]any) (storage.Props, error) {
 			return nil, fault.Invalid.Errorf("%s: must be a string", word).In(word)
 		}
 	}
+	// The document has the provider by the platform's name, too, by which its front end finds the form of the search.
+	if provider, given := p["saved:pageProviderName"]; given {
+		p["saved:providerName"] = provider
+	}
 	// These are a list and an object, kept as JSON text.
 	for _, word := range []string{"queryParams", "params"} {
 		v, given := entity[word]
