@@ -92,17 +92,7 @@ func TestAdvice(t *testing.T) {
 	// Even so few documents are to be found the way that a million are.
 	costs := search.Costs{Sorted: 40, Few: 20, Subtree: 10, Known: 200_000, Loads: 30, Factor: 10}
 	search.SetCosts(w.repo, costs)
-	answers := func() (all []result) {
-		for i := range questions {
-			for _, user := range []int{-1, 1, 23, 499} {
-				r, err := w.ask(&questions[i], questions[i].args(w, user), w.asker(user))
-				check(t, err)
-				all = append(all, r)
-			}
-		}
-		return all
-	}
-	before := answers()
+	before := w.answers()
 	a := w.collect(t)
 	if len(a) != len(areas) {
 		t.Errorf("advice about %d of %d types: %v", len(a), len(areas), a)
@@ -120,11 +110,72 @@ func TestAdvice(t *testing.T) {
 	if left := w.collect(t); len(left) > 0 {
 		t.Errorf("with %v, there is advice again: %v", a, left)
 	}
-	for i, after := range answers() {
-		if was := before[i]; !slices.Equal(after.ids, was.ids) || after.total != was.total || after.more != was.more {
-			t.Errorf("%s: %d documents, total %d, more %t; before %d, %d, %t", questions[i/4].name, len(after.ids), after.total, after.more, len(was.ids), was.total, was.more)
+	w.same(before)
+}
+
+// answers are those to all questions, of the administrator and of some users.
+func (w *world) answers() (all []result) {
+	for i := range questions {
+		for _, user := range []int{-1, 1, 23, 499} {
+			r, err := w.ask(&questions[i], questions[i].args(w, user), w.asker(user))
+			check(w.t, err)
+			all = append(all, r)
 		}
 	}
+	return all
+}
+
+// same compares the answers with those before.
+func (w *world) same(before []result) {
+	w.t.Helper()
+	for i, after := range w.answers() {
+		if was := before[i]; !slices.Equal(after.ids, was.ids) || after.total != was.total || after.more != was.more {
+			w.t.Errorf("%s: %d documents, total %d, more %t; before %d, %d, %t", questions[i/4].name, len(after.ids), after.total, after.more, len(was.ids), was.total, was.more)
+		}
+	}
+}
+
+// TestAutomatic asks the questions of a small repository again and again: the server makes by itself what Explain advises, which
+// is little where documents are few, and the questions read less for the same answers.
+func TestAutomatic(t *testing.T) {
+	w := newWorld(t, 1000)
+	search.SetCosts(w.repo, search.Costs{Sorted: 40, Few: 20, Subtree: 10, Known: 200_000, Loads: 30, Factor: 10})
+	search.SetRule(w.repo, search.Rule{Asked: 20, Spent: 5000})
+	before, wanted := w.answers(), w.collect(t)
+	rows := func() (n int) {
+		for i := range questions {
+			var read, docs int
+			_, text, _ := strings.Cut(w.explain(t, &questions[i], questions[i].args(w, 0)), "\nread: ")
+			_, err := fmt.Sscanf(text, "%d rows, %d documents", &read, &docs)
+			check(t, err)
+			n += read + 10*docs
+		}
+		return n
+	}
+	dear := rows()
+	for i := range questions {
+		for range 25 {
+			_, err := w.ask(&questions[i], questions[i].args(w, 0), w.asker(-1))
+			check(t, err)
+		}
+	}
+	check(t, search.SweepIndexes(t.Context(), w.repo))
+	check(t, w.repo.Sweep(t.Context()))
+	all, err := w.repo.AutomaticIndexes(t.Context())
+	check(t, err)
+	for _, a := range all {
+		if a.State != storage.IndexComplete {
+			t.Errorf("%s is %s", &a, a.State)
+		}
+	}
+	cheap := rows()
+	if len(all) == 0 || len(all) != wanted.count() || cheap >= dear {
+		t.Errorf("%v made, %v wanted; %d rows for all questions, %d before", all, wanted, cheap, dear)
+	}
+	if left := w.collect(t); len(left) > 0 {
+		t.Errorf("still wanted: %v", left)
+	}
+	w.same(before)
 }
 
 // building reports the 99th percentile of what others wait for while the advised indexes are built, beside that before: at
