@@ -334,7 +334,7 @@ func TestIndexIsBuiltInTheBackground(t *testing.T) {
 func TestSlowQueriesAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) {
-		c.Limits.ScanRows, c.Log = 20, slog.New(slog.NewTextHandler(&log, nil))
+		c.Limits.QueryRows, c.Log = 20, slog.New(slog.NewTextHandler(&log, nil))
 	})
 	w.many(30, func(i int) (string, string, string, storage.Props) {
 		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", storage.Props{"item:note": fmt.Sprint("n", i)}

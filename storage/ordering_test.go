@@ -37,7 +37,7 @@ func withTypes(t testing.TB, yaml string) func(*storage.Config) {
 // they are sorted by.
 func TestAnyNumberOfResultsIsOrdered(t *testing.T) {
 	const docs = 10_500
-	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.ScanRows = 3000 })
+	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.QueryRows = 3000 })
 	w.many(docs, func(i int) (string, string, string, storage.Props) {
 		p := storage.Props{"item:status": []string{"open", "approved"}[i%2], "item:priority": int64(i % 10), "item:note": fmt.Sprint("n", i%7)}
 		if i%21 > 0 {

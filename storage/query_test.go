@@ -202,7 +202,7 @@ func TestPermissionsComeBeforePages(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	w := newWorld(t, func(c *storage.Config) { c.Limits = storage.Limits{ScanRows: 50, CountLimit: 20, PageSize: 30} })
+	w := newWorld(t, func(c *storage.Config) { c.Limits = storage.Limits{QueryRows: 50, CountLimit: 20, PageSize: 30} })
 	w.update(w.System(), func(tx *storage.Tx) error {
 		for i := range 80 {
 			if err := mk(tx, fmt.Sprintf("/default-domain/workspaces/d%d", i), "File", storage.Props{"dc:title": fmt.Sprintf("t%03d", i)}); err != nil {

@@ -72,7 +72,8 @@ type PDFText func(context.Context, *Blob) (string, error)
 type Limits struct {
 	PageSize    int   `setting:"limit-page" default:"1000" doc:"entries of one page"`
 	CountLimit  int   `setting:"limit-query-count" default:"1000" doc:"results up to which a query counts"`
-	ScanRows    int   `setting:"limit-query-rows" default:"100000" doc:"index rows that one query reads for conditions without an index"`
+	QueryRows   int   `setting:"limit-query-rows" default:"1000000" doc:"index rows that one query reads for conditions without an index, as long as it takes no longer than five seconds"`
+	ScanRows    int   `setting:"limit-rows" default:"100000" doc:"rows that one call reads to list a directory, a folder, jobs or events"`
 	PathDepth   int   `setting:"limit-folder-depth" default:"256" doc:"levels of the tree of documents"`
 	NameLength  int   `setting:"limit-name" unit:"bytes" default:"255 B" doc:"size of the name of a document"`
 	TreeCopy    int   `setting:"limit-tree" default:"5000" doc:"documents that one call copies, or marks as trashed with their folder; of more, the rest is marked in the background"`

@@ -132,7 +132,7 @@ func TestDoctorNamesSlowQueries(t *testing.T) {
 	data := filepath.Join(dir, "data")
 	g := &global{data: data, logLevel: "error", logFormat: "text"}
 	o := openOptions{adminPassword: adminPassword}
-	o.limits.storage.ScanRows = 1
+	o.limits.storage.QueryRows = 1
 	a, err := g.openWith(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ var (
 	descDiskFree = prometheus.NewDesc("catena_disk_free_bytes", "Room left on the disk of the data directory.", nil, nil)
 	descDisk     = prometheus.NewDesc("catena_disk_bytes", "Size of the disk of the data directory.", nil, nil)
 	descReclaim  = prometheus.NewDesc("catena_reclaimable_bytes", "Bytes of the store's files that are known to be unused; catena compact frees them.", nil, nil)
-	descJobs     = prometheus.NewDesc("catena_jobs", "Jobs of the outbox by repository and state: waiting, running, dead. Counting stops at limit-query-rows.", []string{"repository", "state"}, nil)
+	descJobs     = prometheus.NewDesc("catena_jobs", "Jobs of the outbox by repository and state: waiting, running, dead. Counting stops at limit-rows.", []string{"repository", "state"}, nil)
 	descLate     = prometheus.NewDesc("catena_jobs_late_seconds", "How long the job of the outbox that waits longest is due.", []string{"repository"}, nil)
 	descWrong    = prometheus.NewDesc("catena_sign_in_failures_total", "Wrong passwords, of users, of clients of OAuth 2 and of links.", nil, nil)
 	descRefused  = prometheus.NewDesc("catena_sign_in_refused_total", "Passwords that were not checked, because too many before were wrong.", nil, nil)

@@ -122,7 +122,7 @@ func (p *plan) explain(t planner, w *execution) string {
 	} else if p.counter != nil {
 		line("total: counted by %s, %s", p.counter.name, p.counter.about)
 	}
-	line("bound: %d rows, page of %d, total up to %d", t.Repo().Limits().ScanRows, w.size, w.bound)
+	line("bound: %d rows, page of %d, total up to %d", t.Repo().Limits().QueryRows, w.size, w.bound)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

@@ -124,7 +124,7 @@ func TestSelect(t *testing.T) {
 
 // TestRefusedQueries: what cannot be answered is refused with its reason, before anything is read.
 func TestRefusedQueries(t *testing.T) {
-	w := deck(t, func(c *storage.Config) { c.Limits.ScanRows = 20 })
+	w := deck(t, func(c *storage.Config) { c.Limits.QueryRows = 20 })
 	view(t, w.Repo, func(tx *storage.Tx) error {
 		for _, c := range []struct {
 			src    string

@@ -67,7 +67,7 @@ func (e *estimates) put(key string, rows int, more bool) {
 }
 
 // maxSorted is how many candidates are rather sorted than found along an index in order.
-func (t planner) maxSorted() int { return min(t.costs.sorted, t.Repo().Limits().ScanRows) }
+func (t planner) maxSorted() int { return min(t.costs.sorted, t.Repo().Limits().QueryRows) }
 
 // estimate counts the rows of an access path, up to where sorting them is no option.
 func (t planner) estimate(a *accessPath) error {

@@ -64,7 +64,7 @@ type candidate struct {
 }
 
 func (t planner) scan(p *plan, a *accessPath) *scan {
-	r := &scan{t: t, p: p, path: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
+	r := &scan{t: t, p: p, path: a, fresh: true, most: t.Repo().Limits().QueryRows, begun: time.Now()}
 	// Rows that answer every condition are cheap, and the number of them cannot be reduced by an index that
 	// somebody should have declared. So only the time is bounded.
 	if p.answers != nil || len(p.exprs) == 0 {
