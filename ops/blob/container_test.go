@@ -26,7 +26,7 @@ func TestAttachedAndRemovedFiles(t *testing.T) {
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "files:files"}`, "D"},
 		{"", "see", "/ws/a", "files:files/0/file files:files/1/file", "c.txt text/plain | d.txt text/plain"},
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "nope:nope"}`, "! …nope…"},
-		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "dc:title"}`, "! invalid dc:title: property dc:title: must be a file, not string"},
+		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a", "xpath": "dc:title"}`, "! invalid xpath: property dc:title: must be a file, not string"},
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/nope"}`, "! notfound: /ws/nope"},
 		{"", "Blob.AttachOnDocument", "@d.txt=D", `{}`, `! invalid missing_parameter document: parameter "document" is missing`},
 		{"", "Blob.AttachOnDocument", "", `{"document": "/ws/a"}`, "! invalid input: input: is missing, must be of type bloblist or blob"},
@@ -34,7 +34,7 @@ func TestAttachedAndRemovedFiles(t *testing.T) {
 		{"bob", "Blob.AttachOnDocument", "@d.txt=D", `{"document": "/ws/a"}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{}`, "! denied: Privilege 'WriteProperties' is not granted to 'bob'"},
 		{"", "see", "/ws/a", "file:content", "b.txt text/plain"}, // as it was
-		{"alice", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files/5"}`, `! invalid files:files/5: xpath "files:files/5": position 5 is outside a list of 2`},
+		{"alice", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files/5"}`, `! invalid xpath: xpath "files:files/5": position 5 is outside a list of 2`},
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files/0"}`, "/ws/a"},
 		{"", "see", "/ws/a", "files:files/0/file", "d.txt text/plain"},
 		{"", "Blob.RemoveFromDocument", "/ws/a", `{"xpath": "files:files"}`, "/ws/a"},

@@ -109,7 +109,7 @@ func TestGrantees(t *testing.T) {
 	s := serve(t)
 	s.Play([]opstest.Row{
 		{"admin", "Context.GetUsersGroupIdsWithPermissionOnDoc", "/ws/a", `{"permission": "Read", "variable name": "who"}`, "/ws/a"},
-		{"", "Context.GetUsersGroupIdsWithPermissionOnDoc", "/ws/a", `{"permission": "Read", "variable name": ""}`, "! invalid name: name: must not be empty"},
+		{"", "Context.GetUsersGroupIdsWithPermissionOnDoc", "/ws/a", `{"permission": "Read", "variable name": ""}`, "! invalid variable name: variable name: must not be empty"},
 		{"", "Context.GetUsersGroupIdsWithPermissionOnDoc", "/ws/a", `{"permission": "Read"}`, `! invalid missing_parameter variable name: parameter "variable name" is missing`},
 		{"", "Context.GetUsersGroupIdsWithPermissionOnDoc", "/ws/a", `{"variable name": "who"}`, `! invalid missing_parameter permission: parameter "permission" is missing`},
 		{"", "Context.GetEmailsWithPermissionOnDoc", "/ws/a", `{"permission": "Read", "variable name": "ChainParameters"}`, "! invalid name: variable ChainParameters: is reserved"},

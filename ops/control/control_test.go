@@ -32,7 +32,7 @@ func TestRunOperation(t *testing.T) {
 		{"alice", "RunOperation", "/ws/a", `{` + set("1") + `}`, "/ws/a"},
 		{"", "see", "/ws/a", "dc:source", "1"},
 		{"", "RunOperation", "/ws/a", `{"id": "Document.GetParent"}`, "/ws/a"}, // the input stays
-		{"", "RunOperation", "/ws/a", `{` + bad + `}`, `! invalid dc:nope: …`},
+		{"", "RunOperation", "/ws/a", `{` + bad + `}`, `! invalid xpath: …`},
 		{"", "RunOperation", "/ws/a", `{"id": "Document.SetProperty", "parameters": {"xpath": "dc:source", "nope": "x"}}`, "/ws/a"},
 		{"", "RunOperation", "/ws/a", `{"id": "Document.SetProperty"}`, `! invalid missing_parameter xpath: parameter "xpath" is missing`},
 		{"", "RunOperation", "/ws/a", `{"id": "No.Such"}`, "! notfound unknown_operation: operation No.Such"},
@@ -52,7 +52,7 @@ func TestRunDocumentOperation(t *testing.T) {
 		{"", "see", "/ws/b", "dc:source", "1"},
 		{"", "RunDocumentOperation", "/ws/a", `{` + set("2") + `, "newTx": true}`, "/ws/a"},
 		{"", "see", "/ws/a", "dc:source", "2"},
-		{"", "RunDocumentOperation", "/ws/a", `{` + bad + `, "newTx": true}`, `! invalid dc:nope: …`},
+		{"", "RunDocumentOperation", "/ws/a", `{` + bad + `, "newTx": true}`, `! invalid xpath: …`},
 		{"", "RunDocumentOperation", "/ws/a", `{` + bad + `, "newTx": true, "rollbackGlobalOnError": false}`, ""}, // nothing has come out of it
 		{"", "RunDocumentOperation", "/ws/a", `{` + set("3") + `, "newTx": true, "timeout": 0}`, "/ws/a"},
 		{"", "RunDocumentOperation", "/ws/a", `{` + set("3") + `, "newTx": true, "timeout": -5}`, "! invalid timeout: timeout: -5 is not between 0 and 86400 seconds"},
@@ -75,9 +75,9 @@ func TestOnList(t *testing.T) {
 		{"", "RunOperationOnList", "/ws/f", `{` + create + `} {"l": null}`, "/ws/f"},
 		{"", "RunOperationOnList", "/ws/f", `{` + create + `} {"l": "one"}`, "! invalid list: variable l: does not hold a list"},
 		{"", "see", "/ws/f", "children", "n n.1735689604000"},
-		{"", "RunOperationOnList", "/ws/a", `{` + bad + `, "list": "l"} {"l": ["x"]}`, `! invalid dc:nope: …`},
+		{"", "RunOperationOnList", "/ws/a", `{` + bad + `, "list": "l"} {"l": ["x"]}`, `! invalid xpath: …`},
 		{"", "RunOperationOnList", "/ws/a", `{` + bad + `, "list": "l"} {"l": []}`, "/ws/a"}, // never runs
-		{"", "RunOperationOnList", "/ws/a", `{` + bad + `, "list": "l", "rollbackGlobalOnError": false} {"l": ["x"]}`, `! invalid dc:nope: xpath "dc:nope": no such property`},
+		{"", "RunOperationOnList", "/ws/a", `{` + bad + `, "list": "l", "rollbackGlobalOnError": false} {"l": ["x"]}`, `! invalid xpath: xpath "dc:nope": no such property`},
 		{"", "RunOperationOnList", "/ws/a", `{` + bad + `, "list": "l", "newTx": true, "rollbackGlobalOnError": false} {"l": ["x"]}`, "/ws/a"},
 		{"", "RunOperationOnList", "/ws/a", `{` + set("5") + `, "list": "l", "newTx": true} {"l": ["x", "y"]}`, "/ws/a"},
 		{"", "see", "/ws/a", "dc:source", "5"},

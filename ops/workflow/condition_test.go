@@ -65,7 +65,7 @@ func TestEvaluateCondition(t *testing.T) {
 		{"/ws/empty", "equal", "dc:subjects", "", "! invalid subject: subject: property dc:subjects is neither an integer nor a text"},
 		{"/ws/full", "equal", "dc:created", "", "! invalid subject: subject: property dc:created is neither an integer nor a text"},
 		{"/ws/full", "like", "dc:title", "b", `! invalid operator: parameter "operator": "like" is not one of equal, not_equal, less_than, less_or_equal_than, greater_than, greater_or_equal_than`},
-		{"/ws/full", "equal", "dc:nope", "b", `! invalid dc:nope: xpath "dc:nope": no such property`},
+		{"/ws/full", "equal", "dc:nope", "b", `! invalid subject: xpath "dc:nope": no such property`},
 		{"/ws/full", "equal", "", "b", `! invalid: xpath "": empty`},
 		{"/private", "equal", "dc:title", "b", "! notfound: /private"},
 	} {
