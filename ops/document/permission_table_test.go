@@ -159,7 +159,7 @@ func TestFetchByProperty(t *testing.T) {
 		{`{"property": "ecm:primaryType", "values": "File", "query": "dc:title = 'A'"}`, "/ws/a"},
 		{`{"property": "ecm:primaryType", "values": "Note", "query": "dc:title = 'x' OR dc:title = 'A'"}`, ""}, // within brackets
 		{`{"property": "dc:title", "values": "A' OR dc:title = 'x"}`, ""},
-		{`{"property": "dc:title = 'A' OR dc:title", "values": "x"}`, `! invalid dc:title = 'A' OR dc:title: xpath "dc:title = 'A' OR dc:title": malformed step "title = 'A' OR dc:title"`},
+		{`{"property": "dc:title = 'A' OR dc:title", "values": "x"}`, `! invalid property: xpath "dc:title = 'A' OR dc:title": malformed step "title = 'A' OR dc:title"`},
 		{`{"property": "dc:nope", "values": "A"}`, `! invalid: query: line 1, column 30: unknown field "dc:nope"`},
 		{`{"property": "dc:title", "values": "A", "query": "AND"}`, `! invalid: query: line 1, column 54: expected a condition, found "AND"`},
 		{`{"property": "dc:title"}`, `! invalid missing_parameter values: parameter "values" is missing`},
