@@ -38,7 +38,7 @@ func TestSuggest(t *testing.T) {
 		p    suggestEntriesParams
 		want string
 	}{
-		{suggestEntriesParams{Directory: "nature", Term: "pre", Localize: true}, "Press Review=pressReview=Press Review"},
+		{suggestEntriesParams{Directory: "nature", Term: "pre", Localize: true}, "Press review=pressReview=Press review"},
 		{suggestEntriesParams{Directory: "nature", Term: "MÉ", Localize: true, Lang: "fr"}, "Mémo=memo=Mémo"},
 		{suggestEntriesParams{Directory: "nature", Term: "MÉ", Localize: true, Lang: "fr", Case: true}, ""},
 		{suggestEntriesParams{Directory: "l10nsubjects", Term: "arch", Columns: true}, "Art(Architecture=art/architecture=Art/Architecture)"},
