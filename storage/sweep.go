@@ -341,13 +341,18 @@ func (t *Tx) trashChildren(folder layout.ID, trashed bool, last []byte) error {
 		}
 	}
 	for _, id := range ids {
-		if some, err := t.anyChild(id); err != nil {
+		if err := t.trashBelow(id, trashed); err != nil {
 			return err
-		} else if some {
-			if err := t.kv.Set(layout.TrashKey(id), trashRow(trashed, nil)); err != nil {
-				return err
-			}
 		}
 	}
 	return t.kv.Set(layout.TrashKey(folder), trashRow(trashed, last))
+}
+
+// trashBelow leaves a row for RunTrash at a document that has children.
+func (t *Tx) trashBelow(id layout.ID, trashed bool) error {
+	some, err := t.anyChild(id)
+	if err != nil || !some {
+		return err
+	}
+	return t.kv.Set(layout.TrashKey(id), trashRow(trashed, nil))
 }

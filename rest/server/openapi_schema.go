@@ -74,12 +74,10 @@ func platformSchemas() map[string]any {
 		"Registry":         entitySchema("", "paths:object codecs:array operations:array chains:array", ""), "Trace": openapi.Type("object"),
 		"UISession": entitySchema("uiSession", "id", `created:moment modified:moment expires:moment currentDocument:string? outcome tab messages:array events:array
 			form:any lists:object documents:object download:any`),
-		"UploadedFile":  entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer"),
-		"UploadedFiles": map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")},
-		"User":          entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
-		"UserInput":     entitySchema("", "properties:object", "id"),
-		"File":          map[string]any{"type": "string", "format": "binary", "description": "The content of a file."},
-		"Value":         map[string]any{"type": []any{"object", "array", "string", "number", "boolean", "null"}, "description": "What the operation returns: any JSON."},
+		"User":      entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
+		"UserInput": entitySchema("", "properties:object", "id"),
+		"File":      map[string]any{"type": "string", "format": "binary", "description": "The content of a file."},
+		"Value":     map[string]any{"type": []any{"object", "array", "string", "number", "boolean", "null"}, "description": "What the operation returns: any JSON."},
 	}
 	maps.Copy(out, workflowSchemas())
 	maps.Copy(out, serverSchemas())
@@ -89,6 +87,8 @@ func platformSchemas() map[string]any {
 
 // listSchemas adds the schemas of lists.
 func listSchemas(out map[string]any) {
+	out["UploadedFile"] = entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer")
+	out["UploadedFiles"] = map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")}
 	for _, list := range []struct{ name, word, of, figures string }{
 		{"Activities", "activities", "Activity", " next"},
 		{"BatchAnswers", "batch", "BatchAnswer", ""},

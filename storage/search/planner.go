@@ -143,16 +143,13 @@ func (t planner) choosePath(p *plan, want string) error {
 	if err != nil {
 		return err
 	}
-	if more, err := t.alternatives(p, best, want); err != nil {
-		return err
-	} else if len(more) > 0 {
+	more, err := t.alternatives(p, best, want)
+	if len(more) > 0 {
 		all = append(all, more...)
 		p.answers = t.answering(p, all, types)
-		if best, err = t.cheapest(p, all, order); err != nil {
-			return err
-		}
+		best, err = t.cheapest(p, all, order)
 	}
-	if best, err = t.subtree(p, best); err != nil {
+	if err != nil {
 		return err
 	}
 	// The documents below the folder may have become more since the first page.
@@ -166,6 +163,9 @@ func (t planner) choosePath(p *plan, want string) error {
 	}
 	if want != "" {
 		return p.resume(want, append(all, types))
+	}
+	if best, err = t.subtree(p, best); err != nil {
+		return err
 	}
 	return t.decide(p, best, order, types)
 }
