@@ -70,6 +70,20 @@ var automaticRows = func() (names [16]string) {
 	return names
 }()
 
+// automaticMark stands in the list of complete indexes as long as all who wrote to the store since keep automatic indexes. A program
+// of before them takes out of the list what it does not know.
+const automaticMark = "automatic 1"
+
+// forgetAutomatic drops all automatic indexes: a program that does not know of them has written to the store.
+func (r *Repo) forgetAutomatic(ctx context.Context) error {
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		return t.changeAutomatic(func(a *Automatic) bool {
+			a.State = IndexDropped
+			return true
+		})
+	})
+}
+
 // automaticSet are the automatic indexes of a snapshot.
 type automaticSet struct {
 	raw            []byte
@@ -93,6 +107,10 @@ func (t *Tx) automatic() (*automaticSet, error) {
 			return nil, err
 		}
 		t.repo.automatic.Store(set)
+	}
+	if len(set.complete) > 0 && !t.repo.usable(automaticMark) {
+		some := *set
+		some.complete, set = nil, &some
 	}
 	t.indexes = set
 	return set, nil

@@ -388,3 +388,34 @@ func (l *library) comeAndGo(t *testing.T, r *rand.Rand) (made, dropped int, err 
 	}
 	return made, dropped, err
 }
+
+// TestAutomaticIndexOfBefore: after a program has written to the store that keeps no automatic indexes, those there are lack
+// documents; none is used any more, and they are made anew if they are still wanted.
+func TestAutomaticIndexOfBefore(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.items(6000) // more than are completed while the store is opened
+	asked(t, w.Repo, approved, 60)
+	if all := swept(t, w.Repo); len(all) != 1 || all[0].State != storage.IndexComplete {
+		t.Fatalf("%+v", all)
+	}
+	if err := w.ForgetIndex(t.Context(), "automatic 1"); err != nil {
+		t.Fatal(err)
+	}
+	r := w.reopen(t, itemTypes)
+	if plan, _ := planAndNames(t, r, approved); strings.Contains(plan, "(automatic)") {
+		t.Errorf("used as if it were complete:\n%s", plan)
+	}
+	if all := swept(t, r); len(all) > 0 {
+		t.Errorf("kept: %+v", all)
+	}
+	noIndexProblems(t, r)
+	asked(t, r, approved, 60)
+	if all := swept(t, r); len(all) != 1 || all[0].State != storage.IndexComplete {
+		t.Errorf("not made anew: %+v", all)
+	}
+	plan, _ := planAndNames(t, r, approved)
+	if !strings.Contains(plan, "(automatic)") {
+		t.Errorf("not used:\n%s", plan)
+	}
+	noIndexProblems(t, r)
+}

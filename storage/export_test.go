@@ -90,3 +90,14 @@ func (t *Tx) EveryID() (ids []string, err error) {
 func (r *Repo) DropAutomatic(ctx context.Context, a Automatic) error {
 	return r.moveAutomatic(ctx, &a, IndexDropped)
 }
+
+// ForgetIndex takes an index out of the list of complete ones, as a program does that does not know it.
+func (r *Repo) ForgetIndex(ctx context.Context, name string) error {
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		listed, err := t.listed()
+		if err != nil {
+			return err
+		}
+		return t.listIndexes(slices.DeleteFunc(listed, func(have string) bool { return have == name }))
+	})
+}

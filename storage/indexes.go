@@ -44,10 +44,10 @@ func (r *Repo) indexNames() []string {
 	return slices.Compact(names)
 }
 
-// wantedIndexes returns what the list of complete indexes is to hold, in order: the declared indexes, and the rows
-// without a value of those that have them.
+// wantedIndexes returns what the list of complete indexes is to hold, in order: the declared indexes, the rows
+// without a value of those that have them, and automaticMark.
 func (r *Repo) wantedIndexes() []string {
-	names := r.indexNames()
+	names := append(r.indexNames(), automaticMark)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
 			if hasNulls(f) && !f.List && !layout.IsAlwaysIndexed(f.Key) {
@@ -137,6 +137,13 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 	both := slices.DeleteFunc(slices.Clone(listed), func(name string) bool { return !slices.Contains(want, name) })
 	missing := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return slices.Contains(both, name) })
 	dropped := slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(want, name) })
+	if i := slices.Index(missing, automaticMark); i >= 0 {
+		if err := r.forgetAutomatic(ctx); err != nil {
+			return err
+		}
+		missing, both = slices.Delete(missing, i, i+1), append(both, automaticMark)
+		slices.Sort(both)
+	}
 	if err := r.list(ctx, both); err != nil {
 		return err
 	}

@@ -285,7 +285,7 @@ types: 1 of ` + fmt.Sprint(len(w.Types().Types())) + `, from the row
 row: ecm:isTrashed = false
 filter: dc:rights = 'x'
 order: dc:source, from the index
-bound: 100000 rows, page of 1000, total up to 1000
+bound: 1000000 rows, page of 1000, total up to 1000
 read: 0 rows, 0 documents besides those of the page`
 		if err != nil || got != want {
 			t.Errorf("got\n%s\nwant\n%s\n%v", got, want, err)

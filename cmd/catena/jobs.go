@@ -160,8 +160,12 @@ func outdated(path string, now time.Time) (made time.Time, old bool) {
 // sweepBranch removes what nobody needs any longer of one repository.
 func (a *app) sweepBranch(ctx context.Context, b branch) error {
 	l := a.engine.Limits()
+	declare := func() error { return search.SweepIndexes(ctx, b.repo) }
+	if !a.oneVersion(ctx) { // servers of before would not keep such an index
+		declare = func() error { return nil }
+	}
 	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), history.Sweep(ctx, b.repo, history.Limits{All: l.Runs, User: l.UserRuns}),
-		uisession.Sweep(ctx, b.repo), search.SweepIndexes(ctx, b.repo), b.repo.Sweep(ctx))
+		uisession.Sweep(ctx, b.repo), declare(), b.repo.Sweep(ctx))
 }
 
 // When sweep works: soon after the start, because it writes new indexes too, and then every few minutes.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,6 +61,20 @@ func (a *app) alone(t task) task {
 	run := t.run
 	t.run = func(ctx context.Context) error { return a.member.OnDuty(ctx, t.name, run) }
 	return t
+}
+
+// oneVersion reports whether all servers of the store are of this version.
+func (a *app) oneVersion(ctx context.Context) bool {
+	if a.member == nil {
+		return true
+	}
+	same := false
+	err := a.repo.View(ctx, a.repo.System(), func(t *storage.Tx) error {
+		nodes, err := cluster.List(t)
+		same = !slices.ContainsFunc(nodes, func(n cluster.Node) bool { return !n.Lost && n.Version != version })
+		return err
+	})
+	return err == nil && same
 }
 
 // nodeTasks are what a node does as one of several.
