@@ -184,8 +184,12 @@ func (t *table) holder(name string, params any) string {
 		if f.kind != kString {
 			continue
 		}
-		rest, ok := strings.CutPrefix(name, v.FieldByIndex(f.index).String())
+		given := v.FieldByIndex(f.index).String()
+		rest, ok := strings.CutPrefix(name, given)
 		if ok && rest != name && (rest == "" || rest[0] == '/') {
+			return f.Name
+		}
+		if begin, long := strings.CutSuffix(name, "…"); long && strings.HasPrefix(given, begin) {
 			return f.Name
 		}
 	}

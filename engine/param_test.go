@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"catena/storage/fault"
@@ -56,6 +57,7 @@ func TestHolder(t *testing.T) {
 	}{
 		{&params{Xpath: "dc:title"}, fault.Invalid.Errorf("property dc:title: must be a list").In("dc:title"), "xpath", "property dc:title: must be a list"},
 		{&params{Xpath: "files:files"}, fault.Invalid.Errorf("no such property").In("files:files/0/fil"), "xpath", "no such property"},
+		{&params{Xpath: strings.Repeat("a/", 500)}, fault.Invalid.Errorf("too long").In(strings.Repeat("a/", 500)), "xpath", "too long"},
 		{&params{Xpath: "dc:title"}, fault.Invalid.Errorf("too long").In("dc:titles"), "dc:titles", "too long"},
 		{&params{Xpath: "a", Value: "dc:title"}, fault.Invalid.Errorf("no").In("dc:title"), "value", "no"},
 		{&params{Xpath: "save"}, fault.Invalid.Errorf("no").In("save"), "save", "no"},

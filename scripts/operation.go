@@ -297,7 +297,7 @@ func (r *Runner) opFor(s *Script, owner string) engine.Op {
 	j := newJob(s.File, s.Source, true)
 	j.owner = owner
 	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) {
-		out, err := r.run(c, j, in, params)
+		out, err := r.run(c, &j, in, params)
 		if err != nil {
 			return nil, err
 		}
@@ -335,8 +335,8 @@ func (s *Script) setsVariables() bool {
 }
 
 // run runs a script within a call.
-func (r *Runner) run(c *engine.Ctx, j job, in any, params map[string]any) (any, error) {
-	j, err := r.link(j)
+func (r *Runner) run(c *engine.Ctx, given *job, in any, params map[string]any) (any, error) {
+	j, err := r.link(*given)
 	if err != nil {
 		return nil, err
 	}

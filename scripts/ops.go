@@ -63,7 +63,8 @@ type scriptParams struct {
 }
 
 func (p scriptParams) run(r *Runner, c *engine.Ctx) error {
-	_, err := r.run(c, newJob("script", p.Script, false), c.Input, c.ChainParameters())
+	j := newJob("script", p.Script, false)
+	_, err := r.run(c, &j, c.Input, c.ChainParameters())
 	return err
 }
 
@@ -107,7 +108,8 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	if err != nil {
 		return nil, fault.Wrap(err, "script").WithCode(fault.CodeScriptSource)
 	}
-	v, err := r.run(c, newJob(cmp.Or(b.Name, "script"), string(source), false), b, c.ChainParameters())
+	j := newJob(cmp.Or(b.Name, "script"), string(source), false)
+	v, err := r.run(c, &j, b, c.ChainParameters())
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -190,7 +192,7 @@ func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, e
 // mistakes are those that a worker finds in a text, with the calls of operations that it makes.
 func (r *Runner) mistakes(c *engine.Ctx, file, source string, module bool) (problems []Problem, calls []any, err error) {
 	j := job{file: file, source: source, strict: true, key: keyOf(file, source, true), check: true, module: module, owner: c.As.Name}
-	v, err := r.run(c, j, nil, nil)
+	v, err := r.run(c, &j, nil, nil)
 	switch fault.Of(err) {
 	// A text that ends its worker is a mistake in the text; all else is a failure of the server.
 	case fault.Invalid, fault.Limit:

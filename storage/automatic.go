@@ -74,9 +74,16 @@ var automaticRows = func() (names [16]string) {
 // of before them takes out of the list what it does not know.
 const automaticMark = "automatic 1"
 
+// noAutomatic is the list without any. It is written at the beginning, for a row that is there can be read without guarding the
+// place where it would be, which on a database is a place that others write near to.
+var noAutomatic = []byte("[]")
+
 // forgetAutomatic drops all automatic indexes: a program that does not know of them has written to the store.
 func (r *Repo) forgetAutomatic(ctx context.Context) error {
 	return r.Update(ctx, r.System(), func(t *Tx) error {
+		if set, err := t.automatic(); err != nil || len(set.all) == 0 {
+			return cmp.Or(err, t.kv.Set(automaticKey, noAutomatic))
+		}
 		return t.changeAutomatic(func(a *Automatic) bool {
 			a.State = IndexDropped
 			return true

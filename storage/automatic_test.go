@@ -122,7 +122,7 @@ func TestAutomaticIndex(t *testing.T) {
 
 // TestSlowQueryWithAutomaticIndex: what is slow names the state of the index that the server made for it.
 func TestSlowQueryWithAutomaticIndex(t *testing.T) {
-	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.ScanRows = 20 })
+	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.QueryRows = 20 })
 	w.items(90)
 	search.SetRule(w.Repo, search.Rule{Asked: 2, Spent: 1})
 	const src = "SELECT * FROM Item WHERE item:note = 'n'"

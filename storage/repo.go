@@ -206,7 +206,7 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		if found, err := t.findRoot(); err != nil || found {
 			return err
 		}
-		if err := t.listIndexes(r.wantedIndexes()); err != nil {
+		if err := cmp.Or(t.listIndexes(r.wantedIndexes()), t.kv.Set(automaticKey, noAutomatic)); err != nil {
 			return err
 		}
 		if err := t.seedTree(); err != nil {

@@ -138,7 +138,7 @@ func hostileParts() []hostile {
 				b, _ := parts(`{"params":{"document":"`+abuseFolder+`/file","xpath":"no:such"}}`, "a", "b")
 				return b
 			}(),
-			status: 400, code: "invalid", message: failed + itself + `xpath "no:such": no such property`, pointer: "#/no:such",
+			status: 400, code: "invalid", message: failed + itself + `xpath "no:such": no such property`, pointer: "#/xpath",
 		},
 	}
 }

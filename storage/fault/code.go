@@ -217,7 +217,7 @@ var codes = [codeEnd]struct {
 	CodeScriptCalls:             {"script_calls", []Kind{Limit}, "A script calls too many operations.", "Do less in one call of the script."},
 	CodeScriptCancelled:         {"script_cancelled", []Kind{Unavailable}, "The call ended before its script.", "Try again, and wait for it."},
 	CodeScriptCrash:             {"script_crash", []Kind{Internal, Limit}, "The process running a script ended.", "Check the script for heavy work; otherwise ask an administrator to check the server's log."},
-	CodeScriptError:             {"script_error", []Kind{Invalid}, "A script failed or threw an error.", "Fix the script at the line and column in the message, or its input."},
+	CodeScriptError:             {"script_error", []Kind{Invalid, NotFound}, "A script failed or threw an error.", "Fix the script at the line and column in the message, or its input."},
 	CodeScriptMemory:            {"script_memory", []Kind{Limit}, "A script uses too much memory.", "Keep less in memory at a time."},
 	CodeScriptOutput:            {"script_output", []Kind{Limit}, "A script's result, message or log is too large.", "Return less."},
 	CodeScriptPending:           {"script_pending", []Kind{Invalid}, "A script awaits a promise that never settles.", "Resolve or reject every promise that it awaits."},
