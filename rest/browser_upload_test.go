@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -230,7 +231,7 @@ func TestBrowserDocumentPlaces(t *testing.T) {
 	b.wait(`document.querySelector('#links [aria-label="Relations"] li')?.textContent.startsWith("refers to Note one")`)
 	b.click(`#links [type=checkbox][value=Modification]`)
 	b.press("#links", "Save notifications")
-	b.wait(`document.querySelector("#links [value=Modification]").defaultChecked || document.querySelector("#links [value=Modification]").checked`)
+	b.subscribed(s, "[Modification]")
 	b.press("#acts", "Publish")
 	b.wait(`document.querySelector("dialog [name=target] option[value]:not([value=''])")`)
 	eval[bool](b, `(() => { const e = document.querySelector("dialog [name=target]"); e.value = [...e.options].find((o) => o.textContent.startsWith("NEWS")).value; e.dispatchEvent(new Event("change", { bubbles: true })); return true; })()`)
@@ -265,9 +266,21 @@ func (b *tab) undo(s *resttest.Server) {
 	b.click(`#links [type=checkbox][value=Modification]`)
 	b.press("#links", "Save notifications")
 	b.wait(`document.querySelector("#links [value=Modification]")?.checked === false`)
-	two := s.Do("GET", plans+"/two", "", "enrichers-document", "subscribedNotifications").JSON(b.t)["contextParameters"].(map[string]any)
-	if got := fmt.Sprint(two["subscribedNotifications"]); got != "[]" {
-		b.t.Errorf("subscribed to %s", got)
+	b.subscribed(s, "[]")
+}
+
+// subscribed waits until the server has these notifications of the document two: the page shows them before they are saved.
+func (b *tab) subscribed(s *resttest.Server, want string) {
+	b.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		two := s.Do("GET", plans+"/two", "", "enrichers-document", "subscribedNotifications").JSON(b.t)["contextParameters"].(map[string]any)
+		got := fmt.Sprint(two["subscribedNotifications"])
+		if got == want {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("subscribed to %s, want %s", got, want)
+		}
 	}
 }
 
