@@ -65,8 +65,8 @@ func TestHolder(t *testing.T) {
 		{&params{Xpath: "dc:title"}, fault.Invalid.Errorf("no"), "", "no"},
 		{nil, fault.Invalid.Errorf("no").In("dc:title"), "dc:title", "no"},
 	} {
-		got, _ := d.table.named(c.err, c.params).(*fault.Error)
-		if got == nil || got.Field != c.want || got.Message != c.say {
+		var got *fault.Error
+		if !errors.As(d.table.named(c.err, c.params), &got) || got.Field != c.want || got.Message != c.say {
 			t.Errorf("%+v: %+v, want %s", c.params, got, c.want)
 		}
 	}

@@ -259,7 +259,7 @@ func (d *declarations) exporting() {
 		d.exportDefault(start, keyword)
 		return
 	}
-	d.scanner.i = keyword
+	d.i = keyword
 	d.erase(start)
 	e := d.declared()
 	switch {

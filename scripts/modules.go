@@ -202,7 +202,7 @@ func (r *Runner) checkModule(c *engine.Ctx, file, source string) (string, []Prob
 	problems = append(problems, s.badCalls(c, calls)...)
 	t, err := splitModule(source)
 	if err != nil || name == "" {
-		return name, problems, nil // which is among them
+		return name, problems, nil //nolint:nilerr // it is among the problems
 	}
 	problems = append(problems, r.badImports(file, t.imports)...)
 	with := maps.Clone(r.deployedModules())

@@ -113,7 +113,7 @@ func TestDeliveredSettings(t *testing.T) {
 		"kubernetes":         inCluster,
 		"image":              lines("deploy/Dockerfile", `(CATENA_\w+)=(\S+)`),
 		"unit and deb":       unit,
-		"an unknown setting": {"CATENA_ADRESS": ":8080"},
+		"an unknown setting": {"CATENA_COLOUR": ":8080"},
 		"a wrong value":      {"CATENA_TRUSTED_PROXIES": "everybody"},
 	} {
 		t.Run(name, func(t *testing.T) {

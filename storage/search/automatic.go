@@ -162,7 +162,7 @@ func IndexUrgent(r *storage.Repo) bool {
 // built, and those that are needless dropped, by the sweep of the repository.
 func SweepIndexes(ctx context.Context, r *storage.Repo) error {
 	if r.Limits().Automatic < 0 || r.Writable(ctx) != nil {
-		return nil
+		return nil //nolint:nilerr // they are declared once something can be written again
 	}
 	in := r.Internal(row.Ordered{})
 	all, used := stateOf(r).wishes.due(in.Clock())

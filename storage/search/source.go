@@ -59,13 +59,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		}
 		return h.Parent.String(), nil
 	case query.SysAncestorID:
-		if h.Flags&layout.Version != 0 || h.id == s.scan.t.in().Root() {
-			return []any{}, nil
-		}
-		if err := s.scan.above(h.Parent); err != nil {
-			return nil, err
-		}
-		return ancestorsOf(s.scan.up), nil
+		return s.ancestors()
 	case query.SysType:
 		return string(h.Type), nil
 	case query.SysState:
@@ -81,6 +75,16 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		}
 	}
 	return nil, errNeedDoc
+}
+
+// ancestors returns the ids of the folders above the document of the row.
+func (s *coverSource) ancestors() (any, error) {
+	h := s.candidate
+	if h.Flags&layout.Version != 0 || h.id == s.scan.t.in().Root() {
+		return []any{}, nil
+	}
+	err := s.scan.above(h.Parent)
+	return ancestorsOf(s.scan.up), err
 }
 
 // Property returns the value the row holds, if it is that property, or errNeedDoc.
