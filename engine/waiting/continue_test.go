@@ -105,3 +105,16 @@ func TestContinueRunning(t *testing.T) {
 		t.Errorf("a run that has ended: %v", err)
 	}
 }
+
+// TestListOfEvents: the list of what is waited for is a row of the store before anything waits, for all who write read it.
+func TestListOfEvents(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.runs.Refresh(t.Context(), w.engine))
+	w.must(w.engine.Repo().View(t.Context(), w.engine.System(), func(tx *storage.Tx) error {
+		known, err := storage.Awaited(tx, engine.TaskEnded)
+		if !known {
+			t.Error("there is no list")
+		}
+		return err
+	}))
+}

@@ -53,6 +53,13 @@ func (r *Runs) Refresh(ctx context.Context, e *engine.Engine) error {
 	var unknown []string
 	err := e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
 		unknown = nil
+		// The row of the list is there before anything waits: one that is missing cannot be read without guarding the place where it
+		// would be, which on a database is a place that all writers of documents write near to.
+		if known, err := storage.Awaited(tx, engine.TaskEnded); err != nil {
+			return err
+		} else if !known {
+			unknown = append(unknown, engine.TaskEnded)
+		}
 		for k, err := range storage.Records[awaited](tx.Table(eventTable), "", "", 0) {
 			if err != nil {
 				return err
