@@ -2,9 +2,7 @@ package bulk
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,32 +21,12 @@ const CSVJobKind = "csv import"
 
 // CSVJob returns what imports CSV on an engine.
 func CSVJob(e *engine.Engine) func(context.Context, outbox.Job) error {
-	return func(ctx context.Context, j outbox.Job) error {
-		var o order
-		if err := json.Unmarshal(j.Data, &o); err != nil {
-			return &outbox.GaveUp{Err: fault.Invalid.Errorf("CSV import: %w", err)}
-		}
-		w := &csvWorker{e: e, id: o.Command}
-		if o.Forget {
-			return w.forget(ctx)
-		}
-		err := w.work(ctx)
-		if err != nil && !temporary(err) {
-			return errors.Join(w.fail(ctx, err), nil)
-		}
-		return err
-	}
+	return jobOf("CSV import", func(id string) task { return &csvWorker{e: e, id: id} })
 }
 
 // CSVBuried returns what ends an import whose job was given up, as Buried does for commands.
 func CSVBuried(e *engine.Engine) func(context.Context, outbox.Job) error {
-	return func(ctx context.Context, j outbox.Job) error {
-		var o order
-		if err := json.Unmarshal(j.Data, &o); err != nil || o.Forget {
-			return err
-		}
-		return (&csvWorker{e: e, id: o.Command}).fail(ctx, errors.New(cmp.Or(j.Failure, "the work was given up")))
-	}
+	return buriedOf(func(id string) task { return &csvWorker{e: e, id: id} })
 }
 
 // csvWorker carries out one import.

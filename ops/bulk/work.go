@@ -30,18 +30,36 @@ type order struct {
 
 // Job returns what carries out commands on an engine.
 func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
+	return jobOf("bulk", func(id string) task { return &worker{e: e, id: id} })
+}
+
+// Buried returns what ends a command whose job was given up, because what kept it from its work did not pass: clients would
+// otherwise wait for it for ever.
+func Buried(e *engine.Engine) func(context.Context, outbox.Job) error {
+	return buriedOf(func(id string) task { return &worker{e: e, id: id} })
+}
+
+// task is the work behind an order: it goes on from where its row says that it has got, fails as a whole, or is forgotten.
+type task interface {
+	work(ctx context.Context) error
+	fail(ctx context.Context, cause error) error
+	forget(ctx context.Context) error
+}
+
+// jobOf returns what carries out orders of a kind.
+func jobOf(what string, of func(id string) task) func(context.Context, outbox.Job) error {
 	return func(ctx context.Context, j outbox.Job) error {
 		var o order
 		if err := json.Unmarshal(j.Data, &o); err != nil {
 			// Data that cannot be read now cannot be read later either.
-			return &outbox.GaveUp{Err: fault.Invalid.Errorf("bulk: %w", err)}
+			return &outbox.GaveUp{Err: fault.Invalid.Errorf("%s: %w", what, err)}
 		}
-		w := &worker{e: e, id: o.Command}
+		w := of(o.Command)
 		if o.Forget {
 			return w.forget(ctx)
 		}
 		err := w.work(ctx)
-		// An error that would be the same the next time becomes the state of the command; the job
+		// An error that would be the same the next time becomes the state of the work; the job
 		// itself is then done. A temporary one is returned, so that the outbox runs the job again
 		// after a pause.
 		if err != nil && !temporary(err) {
@@ -51,16 +69,14 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 	}
 }
 
-// Buried returns what ends a command whose job was given up, because what kept it from its work did not pass: clients would
-// otherwise wait for it for ever.
-func Buried(e *engine.Engine) func(context.Context, outbox.Job) error {
+// buriedOf returns what ends the work of an order whose job was given up.
+func buriedOf(of func(id string) task) func(context.Context, outbox.Job) error {
 	return func(ctx context.Context, j outbox.Job) error {
 		var o order
 		if err := json.Unmarshal(j.Data, &o); err != nil || o.Forget {
 			return err
 		}
-		w := &worker{e: e, id: o.Command}
-		return w.fail(ctx, errors.New(cmp.Or(j.Failure, "the work was given up")))
+		return of(o.Command).fail(ctx, errors.New(cmp.Or(j.Failure, "the work was given up")))
 	}
 }
 
