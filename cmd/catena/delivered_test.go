@@ -20,7 +20,7 @@ const deliveredAt = "../../"
 // defaulted are the variables of a file for docker compose.
 var defaulted = regexp.MustCompile(`\$\{\w+:-([^}]*)\}`)
 
-// composed reads the environment of the nodes in compose.yaml, as it is if nothing is set.
+// composed reads the environment that compose.yaml gives the nodes by default.
 func composed(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(deliveredAt + "compose.yaml")

@@ -62,7 +62,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// saying is what the log is told.
+// saying is the text for the log.
 func saying(lacks []Lack, err error) string {
 	var all []string
 	if err != nil {

@@ -86,7 +86,7 @@ type Kind struct {
 	left      []Version        // deployed texts that did not compile
 	lacking   *engine.Set      // in which they did not
 	lacks     []Lack
-	checked   *engine.Set // for which lacks holds; nil: for none, as what is deployed has changed
+	checked   *engine.Set // the operations that lacks was found with; nil: it has to be found again
 }
 
 func (k *Kind) currentTable() string { return "library." + k.Noun }

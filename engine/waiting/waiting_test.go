@@ -275,44 +275,6 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// TestEventElsewhere: the first wait for an event begins on one server, and the event happens on another one that has not heard of
-// it.
-func TestEventElsewhere(t *testing.T) {
-	w := newWorld(t)
-	other := &world{t: t, repo: w.second(), runs: waiting.New()}
-	other.clock.Store(w.clock.Load())
-	other.start()
-	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: {event: documentLocked}\n" + add("@{Waited}"))
-	_, err := w.run("bob", "T.Wait", storage.Ref("/a"), nil)
-	w.must(err)
-	_, err = other.run("Administrator", "Document.Lock", storage.Ref("/a"), nil)
-	w.must(err)
-	_, err = other.run("Administrator", "Document.Unlock", storage.Ref("/a"), nil)
-	w.must(err)
-	w.pass(0)
-	if got := w.title(); got != "aevent" {
-		t.Errorf("after the event: %q", got)
-	}
-}
-
-// TestEventOfBefore: chains that wait in a store of a version that kept no list of events are woken as well.
-func TestEventOfBefore(t *testing.T) {
-	w := newWorld(t)
-	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: {event: documentLocked}\n" + add("@{Waited}"))
-	_, err := w.run("bob", "T.Wait", storage.Ref("/a"), nil)
-	w.must(err)
-	w.must(w.db.Update(t.Context(), func(tx *kv.Tx) error { return tx.Delete([]byte("mawaited")) }))
-	w.must(w.runs.Refresh(t.Context(), w.engine))
-	_, err = w.run("Administrator", "Document.Lock", storage.Ref("/a"), nil)
-	w.must(err)
-	_, err = w.run("Administrator", "Document.Unlock", storage.Ref("/a"), nil)
-	w.must(err)
-	w.pass(0)
-	if got := w.title(); got != "aevent" {
-		t.Errorf("after the event: %q", got)
-	}
-}
-
 // TestTask waits for the task of a workflow that the chain itself has begun.
 func TestTask(t *testing.T) {
 	w := newWorld(t)
