@@ -38,7 +38,7 @@ type Runs struct{ engine *engine.Engine }
 // New returns the chains that wait, before there is an engine.
 func New() *Runs { return &Runs{} }
 
-// Watch has events wake what waits for them. It is called once, before the repository is used.
+// Load has events wake what waits for them. It is called once, before the repository is used.
 func (r *Runs) Load(ctx context.Context, e *engine.Engine) error {
 	r.engine = e
 	r.Watch(e.Repo())
