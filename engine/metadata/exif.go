@@ -1,14 +1,12 @@
 package metadata
 
 import (
-	"context"
 	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
-	"catena/storage/blob"
 	"catena/storage/fault"
 )
 
@@ -17,7 +15,7 @@ var exifTags = map[string]uint16{"ImageDescription": 0x010E, "Software": 0x0131,
 
 // Kinds of values, and the bytes of an entry of a directory.
 const (
-	exifByte, exifText, exifLong, exifRational = 1, 2, 4, 5
+	exifByte, exifText, exifLong, exifRational, exifUndefined = 1, 2, 4, 5, 7
 
 	exifEntry = 12
 )
@@ -158,8 +156,37 @@ func (x *exifFile) entry(tag, kind uint16, count int) []byte {
 
 // text sets an entry to a text.
 func (x *exifFile) text(d *exifDirectory, tag uint16, text string) {
-	value := append([]byte(text), 0)
-	entry := x.entry(tag, exifText, len(value))
+	x.set(d, tag, exifText, append([]byte(text), 0))
+}
+
+// parts are how many parts of a second of arc are told apart: a third of a tenth of a millimetre.
+const parts = 1_000_000
+
+// exifSizes are the bytes of a value of each kind.
+var exifSizes = [...]int{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8}
+
+// bytes are the bytes of the values of an entry; nil if there is none.
+func (x *exifFile) bytes(entry []byte) ([]byte, error) {
+	if entry == nil {
+		return nil, nil
+	}
+	kind, count := int(x.order.Uint16(entry[2:])), int(x.order.Uint32(entry[4:]))
+	if kind >= len(exifSizes) || count > len(x.old) {
+		return nil, errUnknown
+	}
+	n, at := count*exifSizes[kind], 0
+	if n <= 4 {
+		return entry[8 : 8+n], nil
+	}
+	if at = int(x.order.Uint32(entry[8:])); at+n > len(x.old) {
+		return nil, errUnknown
+	}
+	return x.old[at : at+n], nil
+}
+
+// set sets an entry to bytes.
+func (x *exifFile) set(d *exifDirectory, tag, kind uint16, value []byte) {
+	entry := x.entry(tag, kind, len(value))
 	if len(value) <= 4 {
 		d.entries[tag] = append(append(entry, value...), make([]byte, 4-len(value))...)
 		return
@@ -168,9 +195,6 @@ func (x *exifFile) text(d *exifDirectory, tag uint16, text string) {
 	x.out = append(x.out, value...)
 	x.align()
 }
-
-// parts are how many parts of a second of arc are told apart: a third of a tenth of a millimetre.
-const parts = 1_000_000
 
 // degrees sets an entry to degrees, minutes and seconds.
 func (x *exifFile) degrees(d *exifDirectory, tag uint16, degrees float64) {
@@ -201,22 +225,4 @@ func (x *exifFile) close() []byte {
 	at := x.put(x.first)
 	x.order.PutUint32(x.out[4:], at)
 	return x.out
-}
-
-// writeTIFF changes the EXIF of a TIFF, which has the form of one: the picture and all else stay where they are.
-func writeTIFF(_ context.Context, t Tools, b *blob.Blob, texts map[string]string) (*blob.Blob, error) {
-	data, err := b.Bytes(maxWritten)
-	if err != nil {
-		return nil, err
-	}
-	if these := changed(texts, "exif:"); err == nil && len(these) > 0 {
-		data, err = changeEXIF(data, these)
-	}
-	if these := changed(texts, "gps:"); err == nil && len(these) > 0 {
-		data, err = changeGPS(data, these)
-	}
-	if err != nil {
-		return nil, fault.Invalid.Errorf("file %q: the metadata cannot be changed: %w", b.Name, err).In("input")
-	}
-	return t.remade(b, data)
 }

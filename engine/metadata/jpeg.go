@@ -11,7 +11,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Names of metadata of JPEG pictures that can be written.
+// Names of metadata of pictures that can be written.
 var (
 	exifNames = []string{"exif:ImageDescription", "exif:Artist", "exif:Copyright", "exif:Software"}
 	iptcNames = []string{
@@ -32,6 +32,16 @@ const (
 
 	maxSegment = 65533 // bytes of the content of a segment
 )
+
+// jpegSegments are the segments of the groups of metadata, and what changes the metadata in them.
+var jpegSegments = map[string]struct {
+	mark   byte
+	head   string
+	change func(data []byte, texts map[string]string) ([]byte, error)
+}{
+	"exif:": {markAPP1, exifHead, changeEXIF}, "gps:": {markAPP1, exifHead, changeGPS},
+	"xmp:": {markAPP1, xmpHead, changeXMP}, "iptc:": {markAPP13, iptcHead, changeIPTC},
+}
 
 // part is a segment of a JPEG before its first scan.
 type part struct {
@@ -72,25 +82,27 @@ func writeJPEG(_ context.Context, t Tools, b *blob.Blob, texts map[string]string
 	if !ok {
 		return nil, fault.Invalid.Errorf("file %q: the picture cannot be read", b.Name).In("input")
 	}
-	for _, of := range []struct {
-		group, head string
-		mark        byte
-		change      func(data []byte, texts map[string]string) ([]byte, error)
-	}{
-		{"exif:", exifHead, markAPP1, changeEXIF}, {"gps:", exifHead, markAPP1, changeGPS}, {"xmp:", xmpHead, markAPP1, changeXMP}, {"iptc:", iptcHead, markAPP13, changeIPTC},
-	} {
-		if these := changed(texts, of.group); len(these) > 0 {
-			if all, err = putPart(all, of.mark, of.head, func(old []byte) ([]byte, error) { return of.change(old, these) }); err != nil {
-				return nil, fault.Invalid.Errorf("file %q: %s cannot be changed: %w", b.Name, of.group[:len(of.group)-1], err).In("input")
-			}
-		}
+	if err := eachGroup(b, texts, func(group string, these map[string]string) (err error) {
+		of := jpegSegments[group]
+		all, err = putPart(all, of.mark, of.head, func(old []byte) ([]byte, error) { return of.change(old, these) })
+		return err
+	}); err != nil {
+		return nil, err
 	}
-	out := append(make([]byte, 0, len(data)+1<<10), 0xFF, 0xD8)
+	return t.remade(b, append(joined(make([]byte, 0, len(data)+1<<10), all), rest...))
+}
+
+// joined appends the beginning of a JPEG with segments.
+func joined(out []byte, all []part) []byte {
+	out = append(out, 0xFF, 0xD8)
 	for _, p := range all {
 		out = append(binary.BigEndian.AppendUint16(append(out, 0xFF, p.mark), uint16(len(p.data)+2)), p.data...)
 	}
-	return t.remade(b, append(out, rest...))
+	return out
 }
+
+// jpegOf is a JPEG of segments without a picture, as which metadata of other formats is read.
+func jpegOf(all ...part) []byte { return append(joined(nil, all), 0xFF, 0xD9) }
 
 // putPart changes the first segment that begins so, or adds one behind the segment that identifies the file.
 func putPart(all []part, mark byte, head string, change func(old []byte) ([]byte, error)) ([]part, error) {
@@ -151,6 +163,17 @@ func changeIPTC(old []byte, texts map[string]string) ([]byte, error) {
 		}
 		old = old[min(end, len(old)):]
 	}
+	kept, err := changeSets(sets, texts)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, "8BIM\x04\x04\x00\x00"...)
+	out = append(binary.BigEndian.AppendUint32(out, uint32(len(kept))), kept...)
+	return append(out, make([]byte, len(kept)&1)...), nil
+}
+
+// changeSets changes data sets of IPTC.
+func changeSets(sets []byte, texts map[string]string) ([]byte, error) {
 	kept, err := keepSets(sets, texts)
 	if err != nil {
 		return nil, err
@@ -160,9 +183,7 @@ func changeIPTC(old []byte, texts map[string]string) ([]byte, error) {
 			kept = append(binary.BigEndian.AppendUint16(append(kept, 0x1c, 2, iptcSets[name]), uint16(len(text))), text...)
 		}
 	}
-	out = append(out, "8BIM\x04\x04\x00\x00"...)
-	out = append(binary.BigEndian.AppendUint32(out, uint32(len(kept))), kept...)
-	return append(out, make([]byte, len(kept)&1)...), nil
+	return kept, nil
 }
 
 // keepSets returns the data sets but those that get other texts. What is written is UTF-8; other texts in an older encoding

@@ -90,13 +90,18 @@ func readImage(b *blob.Blob, out map[string]any) error {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if b.Type == "image/vnd.adobe.photoshop" || b.Type == "image/x-psd" {
+	switch b.Type {
+	case "image/vnd.adobe.photoshop", "image/x-psd":
 		return readPSD(b, r, out)
-	}
-	if b.Type == "image/jp2" {
+	case "image/jp2":
 		return readJP2(b, r, out)
+	case "image/webp":
+		return readWebP(b, r, out)
 	}
-	return readTags(b, r, out)
+	if err := readTags(b, r, out); err != nil || b.Type != "image/png" {
+		return err
+	}
+	return readPNGXMP(b, r, out)
 }
 
 // readPicture reads the head of a picture; a form that is not understood adds nothing.

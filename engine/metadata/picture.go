@@ -18,9 +18,9 @@ const (
 	maxTagText = 10_000 // bytes of one value
 )
 
-// pictureForms are the types of pictures whose metadata can be read.
+// pictureForms are the types of pictures whose metadata the library reads.
 var pictureForms = map[string]imagemeta.ImageFormat{
-	"image/jpeg": imagemeta.JPEG, "image/png": imagemeta.PNG, "image/tiff": imagemeta.TIFF, "image/webp": imagemeta.WebP,
+	"image/jpeg": imagemeta.JPEG, "image/png": imagemeta.PNG, "image/tiff": imagemeta.TIFF,
 	"image/heic": imagemeta.HEIF, "image/heif": imagemeta.HEIF, "image/avif": imagemeta.AVIF,
 }
 

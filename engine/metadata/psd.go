@@ -41,7 +41,7 @@ func readPSD(b *blob.Blob, r io.ReadSeeker, out map[string]any) error {
 	if err != nil {
 		return unlessEnd(err)
 	}
-	segments := []byte{0xFF, 0xD8}
+	var segments []part
 	for len(resources) > psdResource && string(resources[:4]) == "8BIM" {
 		number := binary.BigEndian.Uint16(resources[4:])
 		start := psdResource + (2+int(resources[psdResource]))&^1 // the name is even with the byte of its length
@@ -59,13 +59,12 @@ func readPSD(b *blob.Blob, r io.ReadSeeker, out map[string]any) error {
 				data = append(data, resources[start:start+4]...)
 			}
 			if data = append(data, resources[start+4:end]...); len(data) <= maxSegment {
-				segments = binary.BigEndian.AppendUint16(append(segments, 0xFF, s.mark), uint16(len(data)+2))
-				segments = append(segments, data...)
+				segments = append(segments, part{s.mark, data})
 			}
 		}
 		resources = resources[min(end+size&1, len(resources)):]
 	}
-	return walkTags(b, imagemeta.JPEG, bytes.NewReader(append(segments, 0xFF, 0xD9)), out)
+	return walkTags(b, imagemeta.JPEG, bytes.NewReader(jpegOf(segments...)), out)
 }
 
 // sized reads a part of a file in front of which its size is.

@@ -25,7 +25,9 @@ type writer struct {
 var writers = []writer{
 	{func(typ string) bool { return typ == "application/pdf" }, []string{"pdf:Title", "pdf:Author", "pdf:Subject", "pdf:Keywords", "pdf:Creator", "pdf:Producer"}, writePDF},
 	{func(typ string) bool { return typ == "image/jpeg" }, slices.Concat(exifNames, gpsNames, iptcNames, xmpNames), writeJPEG},
-	{func(typ string) bool { return typ == "image/tiff" }, slices.Concat(exifNames, gpsNames), writeTIFF},
+	{func(typ string) bool { return typ == "image/tiff" }, slices.Concat(exifNames, gpsNames, iptcNames, xmpNames), writeTIFF},
+	{func(typ string) bool { return typ == "image/png" }, slices.Concat(exifNames, gpsNames, xmpNames), writePNG},
+	{func(typ string) bool { return typ == "image/webp" }, slices.Concat(exifNames, gpsNames, xmpNames), writeWebP},
 	{func(typ string) bool { return partsOf(typ) != nil }, officeWritable, writeOffice},
 }
 
@@ -105,6 +107,18 @@ func writePDF(ctx context.Context, t Tools, b *blob.Blob, texts map[string]strin
 // remade is a file with other content.
 func (t Tools) remade(b *blob.Blob, data []byte) (*blob.Blob, error) {
 	return t.NewBlob(b.Name, b.Type, bytes.NewReader(data))
+}
+
+// eachGroup changes the texts about a picture group by group.
+func eachGroup(b *blob.Blob, texts map[string]string, change func(group string, these map[string]string) error) error {
+	for _, group := range []string{"exif:", "gps:", "xmp:", "iptc:"} {
+		if these := changed(texts, group); len(these) > 0 {
+			if err := change(group, these); err != nil {
+				return fault.Invalid.Errorf("file %q: %s cannot be changed: %w", b.Name, group[:len(group)-1], err).In("input")
+			}
+		}
+	}
+	return nil
 }
 
 // changed are the texts of one group by their short names.

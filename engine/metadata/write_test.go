@@ -333,7 +333,7 @@ func TestWriteTIFF(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if Writable("image/tiff", "xmp:Title") || !Writable("image/tiff", "latitude") || Writable("image/png", "exif:Artist") {
+	if Writable("image/tiff", "office:title") || !Writable("image/tiff", "latitude") || Writable("image/bmp", "exif:Artist") {
 		t.Error("formats have places that they have not")
 	}
 }

@@ -17,8 +17,8 @@ var setMetadata = engine.Op{
 	Category: "Files",
 	Since:    "7.1",
 	Doc: "Returns the input file with changed metadata: of a PDF title, author, subject, keywords, creator and producer; of an office document " +
-		"title, author, subject, keywords, description and category; of a JPEG picture texts of EXIF, IPTC and XMP such as exif:Artist, iptc:Headline " +
-		"and xmp:Title, and its place, gps:latitude and gps:longitude; of a TIFF its EXIF and place. An empty value removes one. Metadata that is not named is unchanged, and so is the picture.",
+		"title, author, subject, keywords, description and category; of a JPEG or TIFF picture texts of EXIF, IPTC and XMP such as exif:Artist, iptc:Headline " +
+		"and xmp:Title, and its place, gps:latitude and gps:longitude; of a PNG or WebP the same without IPTC. An empty value removes one. Metadata that is not named is unchanged, and so is the picture.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
 	Run:     engine.On(writeMetadataParams.run),
