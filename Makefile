@@ -49,17 +49,19 @@ rest/web/dist/editor.js: rest/web/npm/package-lock.json rest/web/npm/bundle.mjs 
 
 # What takes longest begins first, so that the end is not one package alone. Three at a time, for
 # tests wait for browsers, disks and other processes as much as they compute.
+# Linking without tables for debuggers takes half the time, and a suite of 160 packages links a lot.
+SUITE := $(GO) test -trimpath -ldflags=-w -vet=off -shuffle=on
 LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./storage ./ops ./scripts
 
 test: build client ## the whole suite, race detector on; make lint vets
-	$(GO) test -race -shuffle=on -vet=off -p 3 -timeout 15m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
+	$(SUITE) -race -p 3 -timeout 15m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
 	$(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
-	$(GO) test -shuffle=on -vet=off ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
+	$(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
 
 postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory
-	$(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
+	$(GO) run ./storage/postgres/pgtest/run $(SUITE) -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
 
-NODES := TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(GO) test -shuffle=on -vet=off -p 1 -timeout 30m
+NODES := TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(SUITE) -p 1 -timeout 30m
 nodes: build client ## the suites of REST, contracts, wire, permissions and scenarios, and the npm clients, through two servers on one PostgreSQL database, which answer requests in turn
 	$(NODES) ./ops ./ops/drive ./ops/workflow ./decks/export ./rest ./rest/mcp
 	$(NODES) -run '^Test(Client|ToolClients|OpenAPIClient)$$' ./cmd/catena
