@@ -69,7 +69,7 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		x.Writer.Header().Set("Idempotency-Key", call.IdempotencyKey)
 	}
 	if re.run == nil {
-		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.HTTP.Context(), call) }
+		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.calling(), call) }
 	}
 	res, err := re.run(call)
 	if err != nil {

@@ -30,7 +30,7 @@ func (x *Request) client() netip.Addr {
 
 // FromClient is the request's context with the client that wrong passwords are counted by.
 func (x *Request) FromClient() context.Context {
-	return credential.WithClient(x.HTTP.Context(), x.client(), x.Cookie(DeviceCookie))
+	return credential.WithClient(x.arriving(), x.client(), x.Cookie(DeviceCookie))
 }
 
 // proxy reports whether an address is that of a proxy that is trusted.

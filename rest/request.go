@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -31,6 +32,8 @@ type Request struct {
 	Expect   string            // the document that the address names, "" if it names none
 	Invoked  string            // the operation the caller named, for the long form of messages
 	Status   int               // of the answer; 0 until it begins
+
+	joined *storage.Joined // what finding out who calls has read; nil: nothing that can be used again
 
 	asked  url.Values // query parameters, parsed on first use
 	cut    bool       // the answer was interrupted

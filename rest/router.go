@@ -39,6 +39,7 @@ type Route struct {
 	Status int                              // of an answer with a body; 0: 200
 	Or     int                              // another status that is no error
 	Batch  bool                             // a batch may hold it: its handler does nothing but run one operation
+	Names  func(x *Request) string          // the document that the address names and the operation begins with; nil: none
 	Says   string                           // summary, where the operation does not say it
 	Parts  []Route                          // addresses that the handler tells apart
 

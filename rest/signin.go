@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/md5"
 	"crypto/sha256"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -67,7 +69,7 @@ func (x *Request) signInPage() (ok bool, err error) {
 	if !hmac.Equal([]byte(token), []byte(CSRFOf(session))) {
 		return true, fault.Denied.Errorf("sign-in: the page belongs to another session").WithCode(fault.CodeNotSignedIn)
 	}
-	if x.As, err = x.Server.SignIn.Session(x.HTTP.Context(), session); fault.Is(err, fault.Denied) {
+	if x.As, err = x.Server.SignIn.Session(x.arriving(), session); fault.Is(err, fault.Denied) {
 		err = fault.Denied.Errorf("sign-in: the session has expired").WithCode(fault.CodeNotSignedIn)
 	}
 	return true, err
@@ -105,7 +107,7 @@ func (x *Request) visit() error {
 	if session == "" {
 		return nil
 	}
-	as, err := x.Server.SignIn.Session(x.HTTP.Context(), session)
+	as, err := x.Server.SignIn.Session(x.arriving(), session)
 	switch {
 	case err == nil:
 		x.As, x.Session = as, session
@@ -180,6 +182,30 @@ var (
 	errMalformed     = fault.Denied.Errorf("sign-in: malformed Authorization header").WithCode(fault.CodeNotSignedIn)
 )
 
+// arriving is the context in which is found out who calls. A store across a network is asked for that together with the document
+// that the address names.
+func (x *Request) arriving() context.Context {
+	ctx, repo := x.HTTP.Context(), x.Server.Engine.Repo()
+	if !repo.Shared() {
+		return ctx
+	}
+	expect := ""
+	if x.Route.Names != nil && x.Repo == repo.Name() {
+		expect = x.Route.Names(x)
+	}
+	x.joined = new(storage.Joined)
+	return repo.Joining(ctx, x.joined, storage.Ref(expect))
+}
+
+// calling is the context of the call that the request is for. The first one sees what was read to find out who calls.
+func (x *Request) calling() context.Context {
+	ctx, j := x.HTTP.Context(), x.joined
+	if x.joined = nil; j == nil {
+		return ctx
+	}
+	return j.Last(ctx)
+}
+
 // headed identifies the caller from the Authorization header.
 func (x *Request) headed(auth string) (*engine.Principal, error) {
 	switch {
@@ -190,7 +216,7 @@ func (x *Request) headed(auth string) (*engine.Principal, error) {
 		}
 		return x.Server.SignIn.Password(x.FromClient(), user, password)
 	case hasScheme(auth, "Bearer "):
-		return x.Server.SignIn.Bearer(x.HTTP.Context(), strings.TrimSpace(auth[len("Bearer "):]))
+		return x.Server.SignIn.Bearer(x.arriving(), strings.TrimSpace(auth[len("Bearer "):]))
 	}
 	return nil, errNoCredentials
 }
@@ -198,7 +224,7 @@ func (x *Request) headed(auth string) (*engine.Principal, error) {
 // unheaded identifies the caller without an Authorization header. Clients also put tokens into addresses that they
 // hand to viewers; our own log leaves those parts out.
 func (x *Request) unheaded() (*engine.Principal, error) {
-	ctx, by := x.HTTP.Context(), x.Server.SignIn
+	ctx, by := x.arriving(), x.Server.SignIn
 	switch token := x.HTTP.Header["X-Authentication-Token"]; {
 	case len(token) == 1:
 		return by.Token(ctx, token[0])

@@ -146,7 +146,7 @@ func (t *Tx) putEntry(e Entry, of *layout.ID) (int64, error) {
 	if of == nil {
 		return e.ID, nil
 	}
-	return e.ID, t.kv.Set(layout.AuditDocKey(*of, e.Time, e.ID), auditLocation(e.ID-a.first, from))
+	return e.ID, t.kv.Fresh(layout.AuditDocKey(*of, e.Time, e.ID), auditLocation(e.ID-a.first, from))
 }
 
 // putAudited writes the row of the log that was begun.

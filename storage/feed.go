@@ -225,7 +225,7 @@ func (t *Tx) putFeed(e FeedEntry) error {
 	v := append(make([]byte, 0, 64), byte(slices.Index(feedEvents, e.Event)))
 	v = binary.BigEndian.AppendUint64(v, uint64(e.Time.UnixMilli()))
 	v = append(append(append(v, doc[:]...), parent[:]...), e.acl[:]...)
-	return t.kv.Set(feedKey(e.Number), append(v, e.User...))
+	return t.kv.Fresh(feedKey(e.Number), append(v, e.User...))
 }
 
 // feedRow is how long the value of a row is, without a name.

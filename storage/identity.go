@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/internal/layout"
+	"catena/storage/kv"
 )
 
 // Entries of access lists name users, and a name may have had several users, one after the other. So an entry says
@@ -187,6 +188,55 @@ func (t *Tx) removeGrants(user, after string, most int) (last string, err error)
 	}
 	return ids[len(ids)-1].String(), nil
 }
+
+// Joined is what views that find out who makes a request share with the one that answers it: its zero value is ready.
+type Joined struct {
+	kv.Join
+	repo    *Repo
+	bound   uint64 // as in session, before the first view began
+	settled int64
+}
+
+type joinedKey struct{}
+
+// Joining returns a context whose views see one state, unless that takes long, and are read together, in one round trip, with the
+// document ref, if it is not "". Their functions may run again. The store must be shared.
+func (r *Repo) Joining(ctx context.Context, j *Joined, ref Ref) context.Context {
+	j.repo, j.bound, j.settled = r, r.backlog.bound.Load(), r.feed.settled.Load()
+	return r.Expecting(context.WithValue(j.Context(ctx, false), joinedKey{}, j), ref)
+}
+
+// Last returns a context in which one more view sees that state, whose function may also run again.
+func (j *Joined) Last(ctx context.Context) context.Context {
+	return context.WithValue(j.Context(ctx, true), joinedKey{}, j)
+}
+
+// before returns what View has to know from before its snapshot.
+func (r *Repo) before(ctx context.Context) (bound uint64, settled int64) {
+	if r.shared {
+		if j, ok := ctx.Value(joinedKey{}).(*Joined); ok && j.repo == r {
+			return j.bound, j.settled
+		}
+	}
+	return r.backlog.bound.Load(), r.feed.settled.Load()
+}
+
+// SignInAhead has a store across a network fetch in one round trip what says who signs in, with what nearly every transaction
+// asks for and the document that is expected.
+func SignInAhead(t *Tx, rows ...[]byte) error {
+	if !t.kv.Remote() {
+		return nil
+	}
+	if keys := t.expected(); keys != nil {
+		rows = append(rows, append(keys, usualKeys...)...)
+	} else {
+		rows = append(rows, membersKey)
+	}
+	return t.kv.Prefetch(rows)
+}
+
+// usualKeys are those that nearly every transaction asks for.
+var usualKeys = [][]byte{membersKey, epochKey, awaitedKey, automaticKey}
 
 // expectedRef is the key of what a context says that its transactions begin with.
 type expectedRef struct{}

@@ -216,9 +216,13 @@ func (t *Tx) reindex(before, after *Doc) error {
 			}
 		}
 	}
+	set := t.kv.SetRow
+	if before == nil {
+		set = t.kv.FreshRow // a new id is in every key
+	}
 	for _, row := range now.Rows {
 		if was := old.Find(row.Key()); was == nil || !bytes.Equal(was, row.Value()) {
-			if err := t.kv.SetRow(row.Row, row.KeySize); err != nil {
+			if err := set(row.Row, row.KeySize); err != nil {
 				return err
 			}
 		}

@@ -309,7 +309,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 		return as, nil
 	}
 	if t.kv.Remote() { // what nearly every transaction asks for
-		if err := t.kv.Prefetch(append(t.expected(), append([][]byte{membersKey, epochKey, awaitedKey, automaticKey}, as.auth.rows...)...)); err != nil {
+		if err := t.kv.Prefetch(slices.Concat(t.expected(), usualKeys, as.auth.rows)); err != nil {
 			return nil, err
 		}
 	}

@@ -371,7 +371,7 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 	if as == nil {
 		return ErrNobody
 	}
-	bound, settled := r.backlog.bound.Load(), r.feed.settled.Load()
+	bound, settled := r.before(ctx)
 	return r.db.View(ctx, func(k *kv.Tx) error {
 		return r.begin(ctx, k, as, func(t *Tx) error {
 			t.bound, t.settled = bound, settled

@@ -152,7 +152,11 @@ func (t *Tx) putNode(before, d *Doc) error {
 			return err
 		}
 	}
-	if err := t.kv.Set(layout.NodeKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
+	put := t.kv.Set
+	if before == nil {
+		put = t.kv.Fresh // a new id is in the key
+	}
+	if err := put(layout.NodeKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
 		return err
 	}
 	if d.id == t.repo.root || d.IsVersion() {
@@ -165,7 +169,7 @@ func (t *Tx) putNode(before, d *Doc) error {
 	if err := set(layout.ChildNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
 		return err
 	}
-	return t.kv.Set(layout.ChildPositionKey(d.parent, d.position, d.id), d.childCover())
+	return put(layout.ChildPositionKey(d.parent, d.position, d.id), d.childCover())
 }
 
 // placed writes the place of a document that exists, and its index rows.

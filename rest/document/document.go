@@ -45,6 +45,18 @@ func byID(x *rest.Request) error {
 	return document(x, id, hops)
 }
 
+// named is the document that an address names, before anything is known of it; "" if it is malformed.
+func named(x *rest.Request) string {
+	if id, err := x.Param("id"); id != "" && err == nil {
+		return id
+	}
+	path, _, err := rest.SplitHops(x.Segments.Get("doc"))
+	if err != nil {
+		return ""
+	}
+	return "/" + strings.Trim(path, "/")
+}
+
 // document serves a document or, through its adapters, what they make of it.
 func document(x *rest.Request, ref string, hops []rest.Hop) error {
 	x.Expect = ref
@@ -308,17 +320,20 @@ func resourceRoutes() []rest.Route {
 		{Method: "PUT", Op: "Resource.Update", Entity: "document"},
 		{Method: "DELETE", Op: "Resource.Delete"},
 	} {
+		if at.Method == http.MethodGet {
+			at.Names = named
+		}
 		of := func(path string, handle rest.HandlerFunc, parts ...rest.Route) {
 			r := at
 			r.Path, r.Handle, r.Parts, r.Batch = path, handle, parts, true
 			out = append(out, r)
 		}
-		named := at
-		named.Path = "/path/:doc"
+		single := at
+		single.Path = "/path/:doc"
 		of("/id/:id", byID)
 		of("/id/:id/*tail", byID, adaptersOf(at.Method, "/id/:id")...)
 		of("/path", byPath)
-		of("/path/*doc", byPath, append(adaptersOf(at.Method, "/path/:doc"), named)...)
+		of("/path/*doc", byPath, append(adaptersOf(at.Method, "/path/:doc"), single)...)
 	}
 	return out
 }

@@ -197,8 +197,11 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	var k keyRow
 	var now time.Time
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		now = tx.Now()
-		_, err := tx.Secret(keys).Get(keyName(id), &k)
+		now, k = tx.Now(), keyRow{}
+		err := storage.SignInAhead(tx, storage.SecretKey(keys, keyName(id)))
+		if err == nil {
+			_, err = tx.Secret(keys).Get(keyName(id), &k)
+		}
 		return err
 	})
 	if err != nil {

@@ -91,7 +91,9 @@ func lately(ctx context.Context, repo *storage.Repo, a *password.Attempt, user s
 	}
 	// Another process may have changed it.
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		ok, err = passwordIs(tx, user, sum)
+		if err = storage.SignInAhead(tx, storage.SecretKey(password.Users, user)); err == nil {
+			ok, err = passwordIs(tx, user, sum)
+		}
 		return err
 	})
 	return sum, ok, err

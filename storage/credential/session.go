@@ -162,6 +162,10 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	var s sessionRow
 	name := sessionName(token)
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		s = sessionRow{}
+		if err := storage.SignInAhead(tx, storage.SecretKey(sessions, name)); err != nil {
+			return err
+		}
 		ok, err := readSession(tx, name, &s)
 		if err == nil && (!ok || !tx.Now().Before(s.Expires)) {
 			err = errSession()

@@ -162,6 +162,10 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 	var d DeviceToken
 	hash := secret.Hash(token)
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		d = DeviceToken{}
+		if err := storage.SignInAhead(tx, storage.SecretKey(tokens, hash)); err != nil {
+			return err
+		}
 		ok, err := tx.Secret(tokens).Get(hash, &d)
 		if err == nil && !ok {
 			err = errToken()

@@ -49,11 +49,12 @@ const (
 
 // DB runs transactions on a Store.
 type DB struct {
-	store  Store
-	opts   Options
-	limits Limits
-	turn   chan struct{}                 // held by one of the transactions that lost often
-	yield  atomic.Pointer[chan struct{}] // closed when the one others wait for has run
+	store    Store
+	optimist Optimist // store, if it is one
+	opts     Options
+	limits   Limits
+	turn     chan struct{}                 // held by one of the transactions that lost often
+	yield    atomic.Pointer[chan struct{}] // closed when the one others wait for has run
 
 	mu        sync.Mutex
 	sequences map[string]*lease
@@ -76,7 +77,9 @@ func New(s Store, o Options) *DB {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &DB{store: s, opts: o, limits: s.Limits(), turn: make(chan struct{}, 1), sequences: map[string]*lease{}}
+	d := &DB{store: s, opts: o, limits: s.Limits(), turn: make(chan struct{}, 1), sequences: map[string]*lease{}}
+	d.optimist, _ = s.(Optimist)
+	return d
 }
 
 // Limits are the bounds of keys, values and transactions.
@@ -99,12 +102,38 @@ func (d *DB) Dropped() (what string, now bool) {
 	return "", false
 }
 
-// View runs fn on one snapshot. Writes are refused.
+// View runs fn on one snapshot. Writes are refused. If the context is that of a Join, fn may run again.
 func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	start := d.begin()
-	_, err := d.attempt(ctx, false, false, fn)
-	d.observe(start, false, 1, err)
+	start, try := d.begin(), 1
+	j, ok := d.joined(ctx)
+	var err error
+	if ok {
+		if ok, err = d.view(ctx, j, fn); !ok {
+			try++
+		}
+	}
+	if !ok {
+		_, err = d.attempt(ctx, false, false, fn)
+	}
+	d.observe(start, false, try, err)
 	return err
+}
+
+// view runs fn in a view that takes part in a Join; ok is false if it has to run again.
+func (d *DB) view(ctx context.Context, j joining, fn func(*Tx) error) (ok bool, err error) {
+	snap, err := j.snapshot(ctx, d)
+	if err != nil {
+		return true, err
+	}
+	again, err := d.on(ctx, snap, false, fn)
+	switch {
+	case again && errors.Is(err, ErrConflict):
+		j.End()
+		return false, nil
+	case err == nil && !j.last:
+		j.leave(snap)
+	}
+	return true, err
 }
 
 // Update runs fn in a serializable transaction and commits it, unless fn returns an
@@ -246,10 +275,21 @@ func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error)
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	if write && d.optimist != nil {
+		if j, ok := ctx.Value(joinKey{}).(joining); ok {
+			j.End() // who writes sees it from then on
+		}
+	}
 	snap, err := d.snapshot(ctx, write, alone)
 	if err != nil {
 		return false, err
 	}
+	again, err = d.on(ctx, snap, write, fn)
+	return again && write, err
+}
+
+// on runs fn once on a snapshot, which ends with it.
+func (d *DB) on(ctx context.Context, snap Snapshot, write bool, fn func(*Tx) error) (again bool, err error) {
 	t := &Tx{ctx: ctx, snap: snap, limits: &d.limits, write: write}
 	t.remote, _ = snap.(Remote)
 	if write {
@@ -258,7 +298,7 @@ func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error)
 	defer t.end()
 	err = fn(t)
 	if broken := t.broken(); broken != nil {
-		return write && passes(broken), broken
+		return passes(broken), broken
 	}
 	if err != nil { // also that of a statement outside of the transaction, such as for a number
 		return write && errors.Is(err, ErrConflict), err

@@ -145,6 +145,14 @@ type Loner interface {
 	BeginAlone(ctx context.Context) (Snapshot, error)
 }
 
+// Optimist is a Store across a network that need not begin a transaction for what is read at once.
+type Optimist interface {
+	// BeginOptimistic is Begin for a transaction that only reads and may run again: a read may answer ErrConflict if what was
+	// read before has changed. Before is a snapshot of another such transaction that has ended, whose reads this one
+	// goes on from, or nil.
+	BeginOptimistic(ctx context.Context, before Snapshot) (Snapshot, error)
+}
+
 // Batch is what a transaction asks a store to commit.
 type Batch struct {
 	Writes []Mutation // sorted by key, no key twice

@@ -231,6 +231,15 @@ func (t *Tx) Set(key, value []byte) error { return t.put(key, value, false) }
 // with fault.Exists if it is not.
 func (t *Tx) Create(key, value []byte) error { return t.put(key, value, true) }
 
+// Fresh is Set for a key that was never written before, as FreshRow.
+func (t *Tx) Fresh(key, value []byte) error {
+	if err := t.fits(key, value); err != nil {
+		return err
+	}
+	row := kvRow(t.take(len(key)+RowGap+len(value)), key, value)
+	return t.putRow(row, len(key), entry{fresh: true})
+}
+
 // SetRow is Set for a key of n bytes with its value behind it, made with AppendRow. The transaction keeps
 // row, which is not to be changed.
 func (t *Tx) SetRow(row []byte, n int) error { return t.fitRow(row, n, entry{}) }

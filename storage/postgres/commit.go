@@ -11,9 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// slotKey is where a connection has its slot.
-const slotKey = "catena slot"
-
 // slot is the row of a connection: every commit puts the next token there, and is refused if the row holds another
 // one than the last. Anyone who has lost the connection at a commit reads the row: it tells whether the commit was made,
 // and once another token is there it never will be.
@@ -53,22 +50,25 @@ func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
 // commit sends all statements of a transaction in one round trip. If the connection is lost before the answer, the commit may have been
 // made or not: the token of this node's slot, which the same transaction raises, tells which.
 func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
-	batch := &pgx.Batch{}
-	if s.conn == nil {
+	begin := s.conn == nil
+	if begin {
 		if s.conn, err = s.s.acquire(ctx); err != nil {
 			s.conn = nil
 			return err
 		}
-		s.begin(batch)
 	}
-	own, _ := s.conn.Conn().PgConn().CustomData()[slotKey].(*slot)
-	batch.Queue("enter")
-	s.guard(batch, b.Reads.Keys)
-	write(batch, b.Writes)
-	batch.Queue("confirm", own.id, own.token+1, own.token)
-	batch.Queue("commit")
+	out := newBatch(s.conn.Conn().PgConn())
+	own := &out.link.slot
+	if begin {
+		s.begin(out)
+	}
+	out.add("enter", nil)
+	s.guard(out, b.Reads.Keys)
+	write(out, b.Writes)
+	out.add("confirm", nil, number(own.id), number(own.token+1), number(own.token))
+	out.add("commit", nil)
 	s.trips++
-	err = s.conn.SendBatch(ctx, batch).Close()
+	err = out.send(ctx)
 	switch {
 	case err == nil:
 		own.token++
@@ -82,7 +82,7 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 }
 
 // guard has the database watch keys that the transaction rests on without having read them.
-func (s *snapshot) guard(batch *pgx.Batch, keys [][]byte) {
+func (s *snapshot) guard(b *batch, keys [][]byte) {
 	var unread [][]byte
 	for _, k := range keys {
 		if _, ok := s.known[string(k)]; !ok {
@@ -90,13 +90,13 @@ func (s *snapshot) guard(batch *pgx.Batch, keys [][]byte) {
 		}
 	}
 	if len(unread) > 0 {
-		s.get(batch, unread, func(_, _ []byte) {})
+		s.get(b, unread, func(_, _ []byte) {})
 	}
 }
 
 // write adds the statements that write rows, which are sorted so that transactions wait for each other rather than
 // meet in a deadlock.
-func write(batch *pgx.Batch, writes []kv.Mutation) {
+func write(b *batch, writes []kv.Mutation) {
 	var gone, newKeys, newValues, keys, values [][]byte
 	for _, w := range writes {
 		switch {
@@ -110,21 +110,21 @@ func write(batch *pgx.Batch, writes []kv.Mutation) {
 	}
 	for len(gone) > 0 {
 		n := min(chunkRows, len(gone))
-		batch.Queue("delete", gone[:n])
+		b.add("delete", nil, byteArray(gone[:n]))
 		gone = gone[n:]
 	}
-	writeRows(batch, "upsert", keys, values)
-	writeRows(batch, "insert", newKeys, newValues)
+	writeRows(b, "upsert", keys, values)
+	writeRows(b, "insert", newKeys, newValues)
 }
 
-func writeRows(batch *pgx.Batch, statement string, keys, values [][]byte) {
+func writeRows(b *batch, statement string, keys, values [][]byte) {
 	for len(keys) > 0 {
 		n, size := 0, 0
 		for n < len(keys) && n < chunkRows && (n == 0 || size < chunkBytes) {
 			size += len(keys[n]) + len(values[n])
 			n++
 		}
-		batch.Queue(statement, keys[:n], values[:n])
+		b.add(statement, nil, byteArray(keys[:n]), byteArray(values[:n]))
 		keys, values = keys[n:], values[n:]
 	}
 }

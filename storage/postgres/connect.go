@@ -76,10 +76,9 @@ func (s *Store) pool(ctx context.Context, base *pgxpool.Config, size int) (*pgxp
 
 // ready prepares the statements of a new connection, takes a slot for its commits, and notes that the store is in use.
 func (s *Store) ready(ctx context.Context, c *pgx.Conn) error {
-	for name, sql := range statements {
-		if _, err := c.Prepare(ctx, name, sql); err != nil {
-			return err
-		}
+	all, err := prepared(ctx, c)
+	if err != nil {
+		return err
 	}
 	var id int64
 	var shared bool
@@ -89,7 +88,7 @@ func (s *Store) ready(ctx context.Context, c *pgx.Conn) error {
 	if !shared {
 		return errAlone
 	}
-	c.PgConn().CustomData()[slotKey] = &slot{id: id}
+	c.PgConn().CustomData()[linkKey] = &link{slot: slot{id: id}, statements: all}
 	return nil
 }
 

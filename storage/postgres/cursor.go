@@ -4,8 +4,6 @@ import (
 	"bytes"
 
 	"catena/storage/kv"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // A scan fetches rows in pages that grow, up to about pageBytes.
@@ -41,20 +39,18 @@ func (s *snapshot) Scan(r kv.Range) kv.Cursor {
 }
 
 // page adds a query for the rows of a range, at most so many; done gets them, and whether there may be more.
-func (s *snapshot) page(b *pgx.Batch, r kv.Range, most int, done func(rows []kv.Row, more bool)) {
+func (s *snapshot) page(b *batch, r kv.Range, most int, done func(rows []kv.Row, more bool)) {
 	if r.Limit > 0 {
 		most = min(most, r.Limit)
 	}
 	name, args := scanStatement(r, most)
-	b.Queue(name, args...).Query(func(rows pgx.Rows) error {
-		var out []kv.Row
-		for rows.Next() {
-			raw := rows.RawValues()
-			out = append(out, kv.Row{Key: own(raw[0]), Value: own(raw[1])})
-		}
+	var out []kv.Row
+	done(nil, false)
+	b.add(name, func(row [][]byte) error {
+		out = append(out, kv.Row{Key: own(row[0]), Value: own(row[1])})
 		done(out, len(out) == most)
-		return rows.Err()
-	})
+		return nil
+	}, args...)
 }
 
 // Next moves to the next row.
@@ -81,7 +77,7 @@ func (c *cursor) fetch() bool {
 	}
 	r := c.r
 	r.Limit = 0
-	c.err = c.s.run(func(b *pgx.Batch) {
+	c.err = c.s.run(func(b *batch) {
 		c.s.page(b, r, most, func(rows []kv.Row, more bool) { c.rows, c.more, c.at = rows, more, 0 })
 	})
 	if c.err != nil || len(c.rows) == 0 {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -60,19 +59,17 @@ func (p *places) keep(key string, id pgtype.TID) {
 }
 
 // get adds the query for rows by key; found gets those that are there.
-func (s *snapshot) get(b *pgx.Batch, keys [][]byte, found func(k, v []byte)) {
-	name, args := "get", []any{keys}
-	if s.write {
-		name, args = "get_at", []any{keys, s.s.places.of(keys)}
+func (s *snapshot) get(b *batch, keys [][]byte, found func(k, v []byte)) {
+	if !s.write {
+		b.add("get", func(row [][]byte) error {
+			found(row[0], row[1])
+			return nil
+		}, byteArray(keys))
+		return
 	}
-	b.Queue(name, args...).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			raw := rows.RawValues()
-			found(raw[0], raw[1])
-			if s.write {
-				s.s.places.note(raw[0], raw[2])
-			}
-		}
-		return rows.Err()
-	})
+	b.add("get_at", func(row [][]byte) error {
+		found(row[0], row[1])
+		s.s.places.note(row[0], row[2])
+		return nil
+	}, byteArray(keys), placeArray(s.s.places.of(keys)))
 }

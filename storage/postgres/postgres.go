@@ -124,6 +124,16 @@ func (s *Store) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
 	return s.begin(&snapshot{s: s, ctx: ctx, write: write})
 }
 
+// BeginOptimistic opens a snapshot for a transaction that only reads, and runs again if a read answers kv.ErrConflict. It goes
+// on from what another one has read, if before is one that read optimistically.
+func (s *Store) BeginOptimistic(ctx context.Context, before kv.Snapshot) (kv.Snapshot, error) {
+	snap := &snapshot{s: s, ctx: ctx, optimistic: true}
+	if b, ok := before.(*snapshot); ok && b.s == s && b.optimistic {
+		snap.version, snap.known = b.version, b.known
+	}
+	return s.begin(snap)
+}
+
 // BeginAlone opens a snapshot that holds up the commits of all others until it is discarded.
 func (s *Store) BeginAlone(ctx context.Context) (kv.Snapshot, error) {
 	return s.begin(&snapshot{s: s, ctx: ctx, write: true, alone: true})

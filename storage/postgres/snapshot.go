@@ -2,13 +2,13 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -18,12 +18,15 @@ const (
 	maxFetched = 32 << 20
 )
 
-// snapshot is a transaction of the database. It has a connection from the first read on.
+// snapshot is a transaction of the database. It has a connection from the first read on, unless it is optimistic: then the
+// first read is a statement of its own, whose snapshot is as good as that of a transaction, and the connection is free
+// again. Only if more is read, a transaction begins, which first compares what is known with what is there in its own snapshot.
 type snapshot struct {
-	s     *Store
-	ctx   context.Context
-	write bool
-	alone bool
+	s          *Store
+	ctx        context.Context
+	write      bool
+	alone      bool
+	optimistic bool // no transaction has begun, and may never have to
 
 	conn    *pgxpool.Conn
 	trips   int
@@ -47,8 +50,8 @@ type fetched struct {
 
 // Version numbers the snapshot within the process.
 func (s *snapshot) Version() uint64 {
-	if s.conn == nil && s.broken == nil {
-		_ = s.run(func(*pgx.Batch) {}) // what fails is remembered
+	if s.version == 0 && s.broken == nil {
+		_ = s.run(s.mark) // what fails is remembered
 	}
 	return s.version
 }
@@ -70,8 +73,18 @@ func (s *snapshot) Stamp() (uint64, error) {
 
 // Settled is the lowest stamp of those whose transactions may not have ended.
 func (s *snapshot) Settled() (uint64, error) {
-	s.Version()
+	if s.settled == 0 && s.broken == nil {
+		_ = s.run(s.mark)
+	}
 	return uint64(s.settled) << stampBits, s.broken
+}
+
+// mark adds a query that takes the snapshot of a transaction that only reads, if nothing has, and finds out what Settled
+// returns; the beginning of one that may write does so anyway.
+func (s *snapshot) mark(b *batch) {
+	if !s.write {
+		b.add("mark_read", func(row [][]byte) error { return readNumber(row[0], &s.settled) })
+	}
 }
 
 // Latest returns the committed value of a key, read on another connection.
@@ -88,14 +101,17 @@ func (s *snapshot) Broken() error { return s.broken }
 
 // run sends queries in one round trip, and before the first ones what begins the transaction. If the connection was
 // lost before anything was read, another one is taken.
-func (s *snapshot) run(add func(*pgx.Batch)) error {
+func (s *snapshot) run(add func(*batch)) error { return s.send(false, add) }
+
+// send is run, for a single query if so said, which needs no transaction.
+func (s *snapshot) send(single bool, add func(*batch)) error {
 	if s.broken != nil {
 		return s.broken
 	}
 	fresh := s.conn == nil
 	var err error
 	for tries := 0; tries <= s.s.opts.Connections; tries++ {
-		if err = s.try(add); err == nil || !fresh || !errors.Is(err, kv.ErrDown) || s.conn == nil {
+		if err = s.try(single, add); err == nil || !fresh || !errors.Is(err, kv.ErrDown) || s.conn == nil {
 			break
 		}
 		release(s.conn, true)
@@ -107,34 +123,73 @@ func (s *snapshot) run(add func(*pgx.Batch)) error {
 	return err
 }
 
-func (s *snapshot) try(add func(*pgx.Batch)) (err error) {
-	b := &pgx.Batch{}
-	if s.conn == nil {
+func (s *snapshot) try(single bool, add func(*batch)) (err error) {
+	begin := s.conn == nil
+	if begin {
 		if s.conn, err = s.s.acquire(s.ctx); err != nil {
 			s.conn = nil
 			return err
 		}
+	}
+	b := newBatch(s.conn.Conn().PgConn())
+	alone := single && s.optimistic && s.version == 0
+	same := func() bool { return true }
+	if begin && !alone {
 		s.begin(b)
+		if s.optimistic && len(s.known) > 0 {
+			same = s.compare(b)
+		}
 	}
 	add(b)
 	s.trips++
-	return failed(s.ctx, s.conn.SendBatch(s.ctx, b).Close())
+	if err = failed(s.ctx, b.send(s.ctx)); err != nil {
+		return err
+	}
+	if s.version == 0 {
+		s.version = s.s.version.Add(1)
+	}
+	if alone {
+		s.conn.Release()
+		s.conn = nil
+		return nil
+	}
+	if s.optimistic = false; !same() {
+		return kv.ErrConflict
+	}
+	return nil
 }
 
 // begin adds what begins the transaction.
-func (s *snapshot) begin(b *pgx.Batch) {
-	mode := "_read"
-	if s.write {
-		mode = "_write"
+func (s *snapshot) begin(b *batch) {
+	if !s.write {
+		b.add("begin_read", nil)
+		return
 	}
-	b.Queue("begin" + mode)
+	b.add("begin_write", nil)
 	if s.alone {
-		b.Queue("lock") // before the snapshot is taken
+		b.add("lock", nil) // before the snapshot is taken
 	}
-	b.Queue("mark" + mode).QueryRow(func(row pgx.Row) error {
-		s.version = s.s.version.Add(1)
-		return row.Scan(&s.xid, &s.settled)
+	b.add("mark_write", func(row [][]byte) error {
+		return cmp.Or(readNumber(row[0], &s.xid), readNumber(row[1], &s.settled))
 	})
+}
+
+// compare adds a query for all that is known, and returns what says, once it was sent, whether nothing of it has changed.
+func (s *snapshot) compare(b *batch) (same func() bool) {
+	keys, missing := make([][]byte, 0, len(s.known)), 0
+	for k, v := range s.known {
+		if keys = append(keys, []byte(k)); v != nil {
+			missing++
+		}
+	}
+	changed := false
+	b.add("get", func(row [][]byte) error {
+		missing--
+		v := s.known[string(row[0])]
+		changed = changed || v == nil || !bytes.Equal(v, row[1])
+		return nil
+	}, byteArray(keys))
+	return func() bool { return missing == 0 && !changed }
 }
 
 // Get returns the value of a key.
@@ -143,7 +198,7 @@ func (s *snapshot) Get(key []byte) ([]byte, error) {
 		return v, nil
 	}
 	var v []byte
-	err := s.run(func(b *pgx.Batch) {
+	err := s.send(true, func(b *batch) {
 		s.get(b, [][]byte{key}, func(_, stored []byte) { v = own(stored) })
 	})
 	if err != nil {
@@ -158,6 +213,11 @@ func (s *snapshot) GetMany(keys [][]byte) ([][]byte, error) {
 	found, err := s.fetch(keys, nil)
 	if err != nil {
 		return nil, err
+	}
+	if s.optimistic { // to be compared
+		for k, v := range found {
+			s.learn([]byte(k), v)
+		}
 	}
 	out := make([][]byte, len(keys))
 	for i, k := range keys {
@@ -198,7 +258,7 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 		return found, s.broken
 	}
 	got := make([]fetched, len(ranges))
-	err = s.run(func(b *pgx.Batch) {
+	err = s.send(len(ranges) == 0, func(b *batch) {
 		if len(ask) > 0 {
 			s.get(b, ask, func(k, v []byte) { found[string(k)] = own(v) })
 		}
@@ -234,7 +294,7 @@ func pageOf(r kv.Range) int {
 }
 
 // follow adds the query for what the rows of a range lead to.
-func (s *snapshot) follow(b *pgx.Batch, r kv.Range, found func(k, v []byte)) {
+func (s *snapshot) follow(b *batch, r kv.Range, found func(k, v []byte)) {
 	if len(r.Follow) == 0 {
 		return
 	}
@@ -242,13 +302,10 @@ func (s *snapshot) follow(b *pgx.Batch, r kv.Range, found func(k, v []byte)) {
 	if r.Limit > 0 {
 		most = min(most, r.Limit)
 	}
-	b.Queue("follow"+backwards(r)+open(r), append(bounds(r, most), r.Follow)...).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			raw := rows.RawValues()
-			found(raw[0], own(raw[1]))
-		}
-		return rows.Err()
-	})
+	b.add("follow"+backwards(r)+open(r), func(row [][]byte) error {
+		found(row[0], own(row[1]))
+		return nil
+	}, append(bounds(r, most), byteArray(r.Follow))...)
 }
 
 // followed calls visit for the keys that a row leads to.
@@ -309,10 +366,11 @@ func (s *snapshot) Count(r kv.Range) (n int, err error) {
 	if limit <= 0 {
 		limit = 1 << 40
 	}
-	err = s.run(func(b *pgx.Batch) {
-		b.Queue("count"+open(r), bounds(r, limit)...).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	var rows int64
+	err = s.run(func(b *batch) {
+		b.add("count"+open(r), func(row [][]byte) error { return readNumber(row[0], &rows) }, bounds(r, limit)...)
 	})
-	return n, err
+	return int(rows), err
 }
 
 // Discard ends the transaction, behind the caller's back.
@@ -335,8 +393,9 @@ func (s *snapshot) Discard() {
 		defer s.s.running.Done()
 		ctx, cancel := context.WithTimeout(context.Background(), endTime)
 		defer cancel()
-		_, err := c.Exec(ctx, "rollback")
-		release(c, err != nil)
+		b := newBatch(c.Conn().PgConn())
+		b.add("rollback", nil)
+		release(c, b.send(ctx) != nil)
 	}()
 }
 

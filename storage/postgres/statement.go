@@ -12,7 +12,7 @@ var statements = map[string]string{
 	"enter":      "LOCK TABLE probe IN ROW EXCLUSIVE MODE",
 	"commit":     "COMMIT",
 	"rollback":   "ROLLBACK",
-	"mark_read":  "SELECT 0::bigint, pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+	"mark_read":  "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	"mark_write": "SELECT pg_current_xact_id()::text::bigint, pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	"get":        "SELECT k, v FROM kv WHERE k = ANY($1::bytea[])",
 	// The rows at places, and those by index that are not there. The condition on keys stands outside of the first part: within, the
@@ -68,7 +68,7 @@ func followSQL(end, reverse bool) string {
 }
 
 // scanStatement is the name of the statement that reads rows of a range, with its arguments.
-func scanStatement(r kv.Range, limit int) (name string, args []any) {
+func scanStatement(r kv.Range, limit int) (name string, args [][]byte) {
 	what := "scan"
 	if r.KeysOnly {
 		what = "keys"
@@ -90,13 +90,13 @@ func open(r kv.Range) string {
 	return ""
 }
 
-func bounds(r kv.Range, limit int) []any {
+func bounds(r kv.Range, limit int) [][]byte {
 	start := r.Start
 	if start == nil {
 		start = []byte{}
 	}
 	if r.End == nil {
-		return []any{start, limit}
+		return [][]byte{start, number(int64(limit))}
 	}
-	return []any{start, r.End, limit}
+	return [][]byte{start, r.End, number(int64(limit))}
 }
