@@ -272,6 +272,46 @@ func TestOrderOfOneType(t *testing.T) {
 	}
 }
 
+// TestOrderAmongOthersWithoutValue: documents of other types that have no title come before all others in the order of titles,
+// and are not passed one by one.
+func TestOrderAmongOthersWithoutValue(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.many(3000, func(i int) (string, string, string, storage.Props) {
+		if i%3 > 0 {
+			return "/default-domain/workspaces", fmt.Sprint("f", i), "Folder", nil
+		}
+		return "/default-domain/workspaces", fmt.Sprintf("i%04d", i), "Item", storage.Props{"dc:title": fmt.Sprintf("t%04d", i), "item:priority": int64(i % 2)}
+	})
+	search.SetCosts(w.Repo, search.Costs{Sorted: 40, Few: 20, Subtree: 10, Known: 200_000, Loads: 30, Factor: 10})
+	first := func(src string, most int, want ...string) {
+		t.Helper()
+		plan, names := planAndNames(t, w.Repo, src)
+		if rows := rowsRead(t, plan); rows > most || !slices.Equal(names[:len(want)], want) {
+			t.Errorf("%s: %v, %d rows, at most %d wanted\n%s", src, names, rows, most, plan)
+		}
+	}
+	// A document is read for each of 21 titles, and counts as ten rows.
+	const src = "SELECT * FROM Item WHERE item:note IS NULL AND item:priority = 0 ORDER BY dc:title"
+	first(src, 300, "i0000", "i0006", "i0012")
+	first(src+" DESC", 300, "i2994", "i2988", "i2982")
+	w.make("/default-domain/workspaces/untitled", "Item", storage.Props{"item:priority": int64(0)})
+	first(src, 300, "untitled", "i0000", "i0006")
+	w.update(w.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/default-domain/workspaces/untitled")
+		if err == nil {
+			err = d.Set("dc:title", "t0001")
+		}
+		if err == nil {
+			_, err = tx.Save(d, storage.SaveOptions{})
+		}
+		return err
+	})
+	first(src, 300, "i0000", "untitled", "i0006")
+	// Where those of the wanted type are many, the index that has them in order is the better way.
+	first("SELECT * FROM Folder WHERE dc:description IS NULL ORDER BY dc:title, ecm:uuid", 30_000)
+	noIndexProblems(t, w.Repo)
+}
+
 // TestIndexIsBuiltInTheBackground declares an index on a repository that is in use: what ends the building does no harm,
 // and the index is used once it is complete.
 func TestIndexIsBuiltInTheBackground(t *testing.T) {

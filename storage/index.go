@@ -136,7 +136,9 @@ func (d *Doc) indexProperties(x *layout.IndexRows) error {
 		if err != nil {
 			return err
 		}
-		x.AddValue(key, v)
+		if x.AddValue(key, v); v == nil {
+			x.Add(layout.UnsetIndex, d.repo.numbers.AppendKey(d.repo.numbers.AppendKey(x.Begin(layout.UnsetIndex), key), d.typ.Name), "", 0)
+		}
 	}
 	for i := range d.blocks {
 		b := &d.blocks[i]

@@ -3,6 +3,7 @@ package questions
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -56,7 +58,12 @@ func (w *world) collect(tb testing.TB) advised {
 // declare returns the types with further indexes.
 func (a advised) declare(tb testing.TB) *schema.Registry {
 	tb.Helper()
-	text := declared
+	return a.declareIn(tb, declared)
+}
+
+// declareIn adds the indexes to declarations.
+func (a advised) declareIn(tb testing.TB, text string) *schema.Registry {
+	tb.Helper()
 	for typ, indexes := range a {
 		more, short, long := strings.Join(indexes, ", "), "\n  "+typ+": {", "\n  "+typ+":\n"
 		switch at, has := strings.Index(text, long), "    indexes: ["; {
@@ -78,8 +85,14 @@ func (a advised) declare(tb testing.TB) *schema.Registry {
 // is small.
 func (w *world) advise(tb testing.TB, a advised) {
 	tb.Helper()
+	w.reopen(tb, a.declare(tb))
+}
+
+// reopen opens the repository again with other declarations.
+func (w *world) reopen(tb testing.TB, types *schema.Registry) {
+	tb.Helper()
 	c := w.config
-	c.Types = a.declare(tb)
+	c.Types = types
 	repo, err := storage.Open(context.Background(), c, "")
 	check(tb, err)
 	w.t.Cleanup(func() { check(w.t, repo.Close()) })
@@ -186,6 +199,7 @@ func (w *world) building(b *testing.B) {
 		check(b, w.repo.Sweep(b.Context()))
 		return
 	}
+	defer w.size(b, "with the advised indexes")
 	b.Run(fmt.Sprintf("while_indexes_are_built/%d", w.n), func(b *testing.B) {
 		ids := w.some(b, 1000)
 		quiet := w.visitors(b, ids, func() { time.Sleep(10 * time.Second) })
@@ -277,4 +291,64 @@ func (w *world) visit(kind, i int, ids []string) error {
 func slowest(times []time.Duration) float64 {
 	slices.Sort(times)
 	return float64(times[len(times)*99/100].Nanoseconds()) / 1000
+}
+
+// single are the declarations without any index over several fields.
+var single = regexp.MustCompile(`(?m)^    indexes: .*\n`).ReplaceAllString(declared, "")
+
+// learn leaves the indexes of single properties only, and asks until the server has made by itself what it finds useful.
+func (w *world) learn(b *testing.B) {
+	b.Run(fmt.Sprintf("learning/%d", w.n), func(b *testing.B) {
+		w.reopen(b, advised{}.declareIn(b, single))
+		check(b, w.repo.Sweep(b.Context()))
+		begun := time.Now()
+		for range 3 { // an index may make another plan the better one, which then asks for more
+			before, err := w.repo.AutomaticIndexes(b.Context())
+			check(b, err)
+			for i := range questions {
+				for j := range 20 {
+					_, err := w.ask(&questions[i], questions[i].args(w, j), w.asker(-1))
+					if err != nil && !fault.Is(err, fault.Limit) {
+						b.Fatal(err)
+					}
+				}
+			}
+			check(b, search.SweepIndexes(b.Context(), w.repo))
+			check(b, w.repo.Sweep(b.Context()))
+			after, err := w.repo.AutomaticIndexes(b.Context())
+			check(b, err)
+			if len(after) == len(before) {
+				break
+			}
+		}
+		all, err := w.repo.AutomaticIndexes(b.Context())
+		check(b, err)
+		for i := range all {
+			b.Logf("%s of %s is %s", &all[i], all[i].Type, all[i].State)
+		}
+		b.Logf("%d documents: %d indexes in %s", w.n, len(all), time.Since(begun).Round(time.Millisecond))
+		b.ReportMetric(0, "ns/op")
+	})
+	w.size(b, "with automatic indexes")
+}
+
+// plain returns the median of getting or creating one document, in microseconds.
+func (w *world) plain(b *testing.B, kind string) float64 {
+	ids := w.some(b, 1000)
+	return medians(300, 1, func(_, i int) time.Duration {
+		start := time.Now()
+		if kind == "get" {
+			check(b, w.visit(0, i, ids))
+			return time.Since(start)
+		}
+		w.update(func(tx *storage.Tx) error {
+			folder, err := tx.Doc(storage.Ref(areas[invoices].top()))
+			if err != nil {
+				return err
+			}
+			_, err = tx.Create(folder, "File", fmt.Sprint("plain ", i), storage.Props{"dc:title": fmt.Sprint("Plain ", i)})
+			return err
+		})
+		return time.Since(start)
+	})[0]
 }

@@ -203,14 +203,17 @@ func TestQuestions(t *testing.T) {
 // What the benchmark promises.
 const (
 	growthLimit = 0.10 // exponent of the number of documents
+	plainLimit  = 0.05 // the same of getting and creating a document
 	ratioLimit  = 2.0  // times what SQLite takes
 )
 
 // BenchmarkQuestions asks each question in repositories of CATENA_QUESTIONS documents (1000,10000), as the administrator and
 // as the users in turn, on catena and on SQLite in turn, and tells the medians, their ratio, and the exponent by which each
-// grows. Then it declares the indexes that Explain advises, tells what others wait for while they are built, and asks again. The
-// table at the end has one line for each question and asker; marks are * for slower than the limits and ! for a query that was
-// refused. With CATENA_EXPLAIN=1 it also prints how catena finds each answer.
+// grows. Then it declares the indexes that Explain advises, tells what others wait for while they are built, and asks again; and
+// once more with indexes of single properties alone, beside which the server has made what it found useful while it was asked.
+// The table at the end has one line for each question and asker; marks are * for slower than the limits and ! for a query that
+// was refused. With CATENA_EXPLAIN=1 it also prints how catena finds each answer. With CATENA_KEPT=directory what was loaded is
+// kept there, and taken from there the next time.
 //
 //	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
 func BenchmarkQuestions(b *testing.B) {
@@ -223,64 +226,71 @@ func BenchmarkQuestions(b *testing.B) {
 	worlds := make([]*world, len(sizes))
 	for i, n := range sizes {
 		worlds[i] = newWorld(b, sized(n))
+		worlds[i].size(b, "loaded")
 	}
-	m := map[string]*measured{}
-	for i := range questions {
-		for _, as := range askers {
-			measure(b, m, &questions[i], worlds, as, false)
+	m, growth := map[string]*measured{}, map[string][]float64{}
+	for _, kind := range []string{"get", "create"} {
+		for _, w := range worlds {
+			growth[kind] = append(growth[kind], w.plain(b, kind))
 		}
 	}
-	for _, w := range worlds {
-		w.building(b)
-	}
-	for i := range questions {
-		for _, as := range askers {
-			measure(b, m, &questions[i], worlds, as, true)
+	for arm, prepare := range []func(w *world){func(*world) {}, func(w *world) { w.building(b) }, func(w *world) { w.learn(b) }} {
+		for _, w := range worlds {
+			prepare(w)
+		}
+		for i := range questions {
+			for _, as := range askers {
+				measure(b, m, &questions[i], worlds, as, arm)
+			}
 		}
 	}
 	fmt.Println("medians in microseconds\n" + report(b, m, sizes))
+	for kind, took := range growth {
+		fmt.Printf("%s: %.1f µs, growth %.3f, limit %.2f\n", kind, took, exponent(sizes, took), plainLimit)
+	}
 }
 
 var askers = []string{"administrator", "users"}
 
-// measured are the medians of one question, in the order of the repositories: of catena as declared, of SQLite, and of catena
-// with the indexes that were advised.
+// measured are the medians of one question by arm, in the order of the repositories.
 type measured struct {
-	of    [3][]float64
+	of    [4][]float64
 	marks [3][]string
 }
 
+// The arms. The first three are catena: as declared, with the indexes that were advised, and with those that the server made.
 const (
 	asDeclared = iota
-	ofSQLite
 	asAdvised
+	asLearnt
+	ofSQLite
 )
 
 // measure adds the medians of one question, and reports them.
-func measure(b *testing.B, all map[string]*measured, q *question, worlds []*world, as string, advised bool) {
-	name, arms, own := strings.ReplaceAll(q.name, " ", "_")+"/"+as, 2, asDeclared
-	if advised {
-		name, arms, own = "advised/"+name, 1, asAdvised
-	}
+func measure(b *testing.B, all map[string]*measured, q *question, worlds []*world, as string, arm int) {
+	name := []string{"", "advised/", "learnt/"}[arm] + strings.ReplaceAll(q.name, " ", "_") + "/" + as
 	b.Run(name, func(b *testing.B) {
 		m := all[q.name+", "+as]
 		if m == nil {
 			m = &measured{}
 			all[q.name+", "+as] = m
 		}
-		for _, w := range worlds {
+		for i, w := range worlds {
+			arms := 1
+			if arm == asDeclared {
+				arms = 2
+			}
 			took, mark := w.time(b, q, as, arms)
-			m.of[own] = append(m.of[own], took[0])
+			m.of[arm] = append(m.of[arm], took[0])
 			if arms == 2 {
 				m.of[ofSQLite] = append(m.of[ofSQLite], took[1])
 			}
-			sqlite := m.of[ofSQLite][len(m.of[own])-1]
-			if mark == "" && took[0] > ratioLimit*sqlite {
+			if mark == "" && took[0] > ratioLimit*m.of[ofSQLite][i] {
 				mark = "*"
 			}
-			m.marks[own] = append(m.marks[own], mark)
+			m.marks[arm] = append(m.marks[arm], mark)
 			b.ReportMetric(took[0], fmt.Sprintf("p50-µs/%d", w.n))
-			b.ReportMetric(took[0]/sqlite, fmt.Sprintf("of-SQLite/%d", w.n))
+			b.ReportMetric(took[0]/m.of[ofSQLite][i], fmt.Sprintf("of-SQLite/%d", w.n))
 		}
 		b.ReportMetric(0, "ns/op")
 	})
@@ -322,23 +332,27 @@ func report(b *testing.B, all map[string]*measured, sizes []int) string {
 	out := tabwriter.NewWriter(&table, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "question\t")
 	for _, n := range sizes {
-		fmt.Fprintf(out, "%d: declared\tadvised\tSQLite\tratio\tadvised\t", n)
+		fmt.Fprintf(out, "%d: declared\tadvised\tlearnt\tSQLite\tratios\t\t\t", n)
 	}
-	fmt.Fprintln(out, "growth: declared\tadvised\tSQLite\t")
+	fmt.Fprintln(out, "growth: declared\tadvised\tlearnt\tSQLite\t")
 	for i := range questions {
 		for _, as := range askers {
 			name := questions[i].name + ", " + as
 			m := all[name]
-			if m == nil || len(m.of[asAdvised]) == 0 {
+			if m == nil || len(m.of[asLearnt]) == 0 {
 				continue // not asked for
 			}
 			fmt.Fprint(out, name, "\t")
 			for i := range sizes {
-				own, sqlite, best := m.of[asDeclared][i], m.of[ofSQLite][i], m.of[asAdvised][i]
-				fmt.Fprintf(out, "%.0f\t%.0f\t%.0f\t%.2f%s\t%.2f%s\t", own, best, sqlite, own/sqlite, m.marks[asDeclared][i], best/sqlite, m.marks[asAdvised][i])
+				for _, arm := range m.of {
+					fmt.Fprintf(out, "%.0f\t", arm[i])
+				}
+				for arm, marks := range m.marks {
+					fmt.Fprintf(out, "%.2f%s\t", m.of[arm][i]/m.of[ofSQLite][i], marks[i])
+				}
 			}
-			for _, arm := range []int{asDeclared, asAdvised, ofSQLite} {
-				growth, mark := exponent(sizes, m.of[arm]), ""
+			for arm, took := range m.of {
+				growth, mark := exponent(sizes, took), ""
 				if arm != ofSQLite && growth > growthLimit {
 					mark = "*"
 				}

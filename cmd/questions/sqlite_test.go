@@ -3,7 +3,7 @@ package questions
 import (
 	"context"
 	"database/sql"
-	"path/filepath"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,12 +14,16 @@ import (
 	"catena/storage/search"
 )
 
-// tables are what a person would create for the same documents: a table for each type, the values of lists in tables of
-// their own, and who may read a folder in one more.
-const tables = `
+// settings are those of a connection.
+const settings = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -65536;
+`
+
+// tables are what a person would create for the same documents: a table for each type, the values of lists in tables of
+// their own, and who may read a folder in one more.
+const tables = `
 CREATE TABLE readable (folder TEXT, principal TEXT, PRIMARY KEY (folder, principal)) WITHOUT ROWID;
 CREATE TABLE invoice (COMMON, number TEXT, supplier TEXT, status TEXT, priority INTEGER, rank INTEGER, amount REAL, currency TEXT, due INTEGER, paid INTEGER);
 CREATE TABLE photo (COMMON, taken INTEGER, camera TEXT COLLATE NOCASE, rating INTEGER, country TEXT, city TEXT);
@@ -51,13 +55,19 @@ type database struct {
 	prepared map[string]*sql.Stmt
 }
 
-func newDatabase(t testing.TB) *database {
+// newDatabase opens a file, which may be there already.
+func newDatabase(t testing.TB, file string) *database {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "peer.db"))
+	_, missing := os.Stat(file)
+	db, err := sql.Open("sqlite", file)
 	check(t, err)
 	db.SetMaxOpenConns(1) // the settings are those of a connection
 	t.Cleanup(func() { check(t, db.Close()) })
-	_, err = db.ExecContext(t.Context(), strings.ReplaceAll(tables, "COMMON", common))
+	create := settings
+	if missing != nil {
+		create += strings.ReplaceAll(tables, "COMMON", common)
+	}
+	_, err = db.ExecContext(t.Context(), create)
 	check(t, err)
 	return &database{t: t, db: db, prepared: map[string]*sql.Stmt{}}
 }

@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,32 +29,77 @@ type world struct {
 	config storage.Config
 	repo   *storage.Repo
 	sql    *database
+	dir    string // of both
 }
 
 // newWorld loads n documents with the bulk loader, copies them to SQLite, and waits until the store has merged what was
 // written, as that of a server that has run for a while.
 func newWorld(t testing.TB, n sized) *world {
 	t.Helper()
-	store, err := badger.Open(t.TempDir(), badger.Options{Durability: badger.Relaxed})
-	check(t, err)
-	w := &world{t: t, n: n}
-	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
-		c.DB, c.Types = kv.New(store, kv.Options{}), advised{}.declare(t)
-		w.config = *c
-	}})
-	w.repo = s.Repo
+	w := &world{t: t, n: n, dir: t.TempDir()}
+	kept := ""
+	if dir := os.Getenv("CATENA_KEPT"); dir != "" {
+		kept = filepath.Join(dir, fmt.Sprint(int(n)))
+		if _, err := os.Stat(kept); err == nil {
+			check(t, os.CopyFS(w.dir, os.DirFS(kept)))
+			w.open()
+			return w
+		}
+	}
+	s := w.open()
 	w.folders()
 	begun := time.Now()
 	w.load(s)
 	took := time.Since(begun)
 	w.block()
-	w.sql = newDatabase(t)
 	w.copy()
 	if n > 10_000 {
 		time.Sleep(15 * time.Second)
 	}
 	t.Logf("%d documents loaded in %s, %.0f per second", n, took.Round(time.Millisecond), float64(n)/took.Seconds())
+	if kept != "" {
+		w.keep(kept)
+	}
 	return w
+}
+
+// open opens what is in the directory, which may be nothing yet.
+func (w *world) open() *resttest.Server {
+	w.t.Helper()
+	store, err := badger.Open(filepath.Join(w.dir, "store"), badger.Options{Durability: badger.Relaxed})
+	check(w.t, err)
+	s := resttest.Start(w.t, resttest.Config{Storage: func(c *storage.Config) {
+		c.DB, c.Types = kv.New(store, kv.Options{}), advised{}.declare(w.t)
+		w.config = *c
+	}})
+	w.repo, w.sql = s.Repo, newDatabase(w.t, filepath.Join(w.dir, "peer.db"))
+	return s
+}
+
+// keep copies the world to a directory, where it is found whole or not at all.
+func (w *world) keep(to string) {
+	w.t.Helper()
+	begun := to + ".part"
+	check(w.t, errors.Join(os.RemoveAll(begun), os.MkdirAll(begun, 0o700)))
+	check(w.t, os.CopyFS(begun, os.DirFS(w.dir)))
+	check(w.t, os.Rename(begun, to))
+}
+
+// size reports how much of the disk the store takes.
+func (w *world) size(tb testing.TB, when string) {
+	tb.Helper()
+	total := int64(0)
+	check(tb, filepath.WalkDir(filepath.Join(w.dir, "store"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	}))
+	fmt.Printf("%d documents, %s: %d MB\n", w.n, when, total>>20)
 }
 
 func check(t testing.TB, err error) {

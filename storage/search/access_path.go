@@ -28,6 +28,7 @@ type accessPath struct {
 	ids      []layout.ID  // instead of ranges
 	parent   *layout.ID   // instead of ranges: children in order
 	partial  bool         // the index leaves documents without a value of the field out
+	unset    *accessPath  // finds these, if the index has rows of them among those of many other types
 	index    *compound    // an index over several fields
 	fixed    int          // so many columns of it have one value in each range
 	bases    [][]byte     // what keys begin with up to there, in order

@@ -83,6 +83,11 @@ func (t planner) nullPlan(p *plan, null []byte) (*plan, error) {
 		exprs: append(slices.Clip(p.exprs), &query.Predicate{Field: field, Op: query.IsNull}),
 		lacks: p.path,
 	}
+	if a := p.path.unset; a != nil { // so few that no other way is better
+		a.exact = n.exprs[len(n.exprs)-1:]
+		n.usePath(a)
+		return n, nil
+	}
 	return n, t.choosePath(n, "")
 }
 

@@ -24,6 +24,7 @@ import (
 //	x version live major minor id     versions
 //	x dc:title value id               properties declared with an index, item by item;
 //	                                  those of alwaysIndexed also if they are not set
+//	x unset dc:title typeName id      properties of alwaysIndexed that are not set
 //	x nxtag:tags/*/label value id     fields of complex properties declared with one
 //
 // Text is folded and cut at maxIndexed bytes.
@@ -36,6 +37,7 @@ const (
 	ProxyIndex   = "proxy"
 	ProxyOfIndex = "proxyOf"
 	VersionIndex = "version"
+	UnsetIndex   = "unset"
 )
 
 // MaxIndexed is the number of bytes of a text that an index row holds.
@@ -51,7 +53,7 @@ func IsAlwaysIndexed(key string) bool { return slices.Contains(AlwaysIndexed, ke
 // SlimIndexes are for filters more than for lists: their rows leave the place out.
 var SlimIndexes = map[string]bool{
 	StateIndex: true, FacetIndex: true, LockIndex: true, ProxyIndex: true, ProxyOfIndex: true, VersionIndex: true,
-	"dc:creator": true, "dc:lastContributor": true,
+	UnsetIndex: true, "dc:creator": true, "dc:lastContributor": true,
 }
 
 // The bits that follow the flags of a cover.

@@ -73,6 +73,11 @@ func (n *Dictionary) TypePrefix(name string) []byte {
 	return n.AppendKey(n.IndexPrefix(TypeIndex), name)
 }
 
+// UnsetPrefix begins the rows of a type's documents that have no value of an always indexed property.
+func (n *Dictionary) UnsetPrefix(property, typ string) []byte {
+	return n.AppendKey(n.AppendKey(n.IndexPrefix(UnsetIndex), property), typ)
+}
+
 // VersionPrefix begins the rows of the versions of a live document.
 func (n *Dictionary) VersionPrefix(live ID) []byte {
 	return kv.AppendString(n.IndexPrefix(VersionIndex), live.String())
