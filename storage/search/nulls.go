@@ -144,3 +144,23 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 	}
 	return nil
 }
+
+// unsetPath returns the few documents of the wanted types that lack a property of which the index has a row for every document,
+// nil unless they are few. They come first in its order, among as many of other types as there may be: folders without a title,
+// for example, when the documents in them are asked for by title.
+func (t planner) unsetPath(p *plan, index string) *accessPath {
+	if !layout.IsAlwaysIndexed(index) || p.everyType(t.Repo().Types()) || !t.usable(layout.UnsetIndex) {
+		return nil
+	}
+	a := &accessPath{name: layout.UnsetIndex, about: "without " + index, rows: -1}
+	for name := range p.names {
+		a.ranges = append(a.ranges, kv.Prefix(t.dictionary().UnsetPrefix(index, name)))
+	}
+	slices.SortFunc(a.ranges, func(x, y kv.Range) int { return bytes.Compare(x.Start, y.Start) })
+	n, err := t.rowsUpTo(a, t.costs.few)
+	if err != nil || n >= t.costs.few {
+		return nil
+	}
+	a.rows = n
+	return a
+}
