@@ -115,10 +115,6 @@ func (t *Tx) automatic() (*automaticSet, error) {
 		}
 		t.repo.automatic.Store(set)
 	}
-	if len(set.complete) > 0 && !t.repo.usable(automaticMark) {
-		some := *set
-		some.complete, set = nil, &some
-	}
 	t.indexes = set
 	return set, nil
 }
@@ -354,20 +350,43 @@ func (r *Repo) sweepAutomatic(ctx context.Context) error {
 				kept--
 			}
 		}
-		if err := r.settleAutomatic(ctx, a); err != nil {
+	}
+	if err := r.fillAutomatic(ctx, all); err != nil {
+		return err
+	}
+	for i := range all {
+		if err := r.settleAutomatic(ctx, &all[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settleAutomatic takes an automatic index to where it stays: complete, or gone.
+// fillAutomatic writes the rows of all indexes that are being built, each document once.
+func (r *Repo) fillAutomatic(ctx context.Context, all []Automatic) error {
+	var rows []string
+	types := map[string]bool{}
+	for i := range all {
+		if all[i].State != IndexBuilding {
+			continue
+		}
+		c, err := r.automaticCompound(&all[i])
+		if err != nil {
+			return err
+		}
+		rows = append(rows, c.Rows)
+		maps.Copy(types, c.Types)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return r.fillIndexes(ctx, rows, types)
+}
+
+// settleAutomatic takes an automatic index whose rows are written to where it stays: complete, or gone.
 func (r *Repo) settleAutomatic(ctx context.Context, a *Automatic) error {
 	switch a.State {
 	case IndexBuilding:
-		if err := r.fillIndexes(ctx, []string{a.Rows}); err != nil {
-			return err
-		}
 		r.log.Info("automatic index complete", "type", a.Type, "index", a.String())
 		return r.moveAutomatic(ctx, a, IndexComplete)
 	case IndexDropped:

@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,31 +75,33 @@ func (r *Repo) rowsOf(listed string) []byte {
 
 // listIndexes marks all indexes of a store without documents complete.
 func (t *Tx) listIndexes(names []string) error {
-	return t.kv.Set(indexesKey, []byte(indexLayout+"\n"+strings.Join(names, "\n")))
+	return t.kv.Set(indexesKey, listRow(names))
 }
 
 // listed returns the indexes whose rows are complete.
 func (t *Tx) listed() ([]string, error) {
 	b, err := t.kv.Get(indexesKey)
-	if err != nil || b == nil {
-		return nil, err
-	}
-	lines := strings.Split(string(b), "\n")
-	if lines[0] != indexLayout {
-		return nil, nil
-	}
-	return lines[1:], nil
+	return listedIn(b), err
 }
+
+func listedIn(row []byte) []string {
+	lines := strings.Split(string(row), "\n")
+	if lines[0] != indexLayout {
+		return nil
+	}
+	return lines[1:]
+}
+
+// listRow is the row that lists indexes.
+func listRow(names []string) []byte { return []byte(indexLayout + "\n" + strings.Join(names, "\n")) }
 
 // openIndexes finds out which indexes can be used, and completes those of a small store.
 func (r *Repo) openIndexes(ctx context.Context) error {
 	small := false
 	err := r.View(ctx, r.System(), func(t *Tx) error {
-		listed, err := t.listed()
-		if err != nil {
+		if _, err := t.readyIndexes(); err != nil {
 			return err
 		}
-		r.setReady(listed)
 		n, more, err := t.kv.Count(prefix([]byte{layout.NodeSpace}), smallRepository)
 		small = !more && n <= smallRepository
 		return err
@@ -109,18 +112,41 @@ func (r *Repo) openIndexes(ctx context.Context) error {
 	return r.sweepIndexes(ctx)
 }
 
-func (r *Repo) setReady(names []string) {
-	ready := make(map[string]bool, len(names))
-	for _, name := range names {
-		ready[name] = true
-	}
-	r.ready.Store(&ready)
+// readyIndexes are the indexes that have all their rows, as a row of the store lists them.
+type readyIndexes struct {
+	raw   []byte
+	names map[string]bool
 }
 
-// usable reports whether an index has all its rows.
+func (r *Repo) setReady(raw []byte, names []string) *readyIndexes {
+	ready := &readyIndexes{raw, make(map[string]bool, len(names))}
+	for _, name := range names {
+		ready.names[name] = true
+	}
+	r.ready.Store(ready)
+	return ready
+}
+
+// usable reports whether an index had all its rows when a transaction looked last. Queries ask their own.
 func (r *Repo) usable(index string) bool {
 	ready := r.ready.Load()
-	return ready != nil && (*ready)[index]
+	return ready != nil && ready.names[index]
+}
+
+// readyIndexes returns the indexes that have all their rows as of the transaction: another process may have dropped some that it
+// does not know, or that it has other declarations of, a moment ago.
+func (t *Tx) readyIndexes() (*readyIndexes, error) {
+	if t.ready != nil {
+		return t.ready, nil
+	}
+	raw, err := t.kv.Get(indexesKey)
+	if err != nil {
+		return nil, err
+	}
+	if t.ready = t.repo.ready.Load(); t.ready == nil || !bytes.Equal(t.ready.raw, raw) {
+		t.ready = t.repo.setReady(raw, listedIn(raw))
+	}
+	return t.ready, nil
 }
 
 // sweepIndexes drops the rows of indexes nobody asks for and writes those of new ones.
@@ -156,16 +182,29 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 		return nil
 	}
 	r.log.Info("writing index rows", "indexes", missing)
-	if err := r.fillIndexes(ctx, missing); err != nil {
+	if err := r.fillIndexes(ctx, missing, r.typesOf(missing)); err != nil {
 		return err
 	}
 	return r.list(ctx, want)
 }
 
+// typesOf returns the types whose documents have rows in indexes, nil if others may have.
+func (r *Repo) typesOf(names []string) map[string]bool {
+	types := map[string]bool{}
+	for _, name := range names {
+		i := slices.IndexFunc(r.compounds, func(c *Compound) bool { return c.Name == name && c.Schema == nil })
+		if i < 0 {
+			return nil
+		}
+		maps.Copy(types, r.compounds[i].Types)
+	}
+	return types
+}
+
 func (r *Repo) list(ctx context.Context, names []string) error {
 	err := r.Update(ctx, r.System(), func(t *Tx) error { return t.listIndexes(names) })
 	if err == nil {
-		r.setReady(names)
+		r.setReady(listRow(names), names)
 	}
 	return err
 }
@@ -215,38 +254,59 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// fillIndexes writes the rows of indexes for every document.
-func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
-	var prefixes [][]byte
+// fillIndexes writes the rows of indexes for every document of some types, of all for nil.
+func (r *Repo) fillIndexes(ctx context.Context, names []string, types map[string]bool) error {
+	f := filling{names: names, words: slices.Contains(names, layout.TextIndex), began: time.Now()}
 	for _, name := range names {
-		prefixes = append(prefixes, r.rowsOf(name))
+		f.prefixes = append(f.prefixes, r.rowsOf(name))
 	}
-	words := slices.Contains(names, layout.TextIndex)
-	rows := prefix([]byte{layout.NodeSpace})
+	if types == nil || !r.usable(layout.TypeIndex) {
+		return r.fillFrom(ctx, &f, prefix([]byte{layout.NodeSpace}))
+	}
+	// A document that is written meanwhile may move to another place in the index by type. Who writes it writes its rows.
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		if err := r.fillFrom(ctx, &f, prefix(r.numbers.TypePrefix(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filling is the building of indexes.
+type filling struct {
+	names    []string
+	prefixes [][]byte // of their rows
+	words    bool     // that of full text is among them
+	began    time.Time
+	done     int
+}
+
+// fillFrom writes the rows for the documents whose ids are at the end of the keys of a range.
+func (r *Repo) fillFrom(ctx context.Context, f *filling, rows kv.Range) error {
 	rows.KeysOnly, rows.Limit = true, buildBatch
-	began, done := time.Now(), 0
 	for {
 		var ids []layout.ID
+		var last []byte
 		start := time.Now()
 		err := r.db.View(ctx, func(k *kv.Tx) error {
 			for row, err := range k.Scan(rows) {
 				if err != nil {
 					return err
 				}
-				ids = append(ids, layout.IDAtEnd(row.Key))
+				ids, last = append(ids, layout.IDAtEnd(row.Key)), bytes.Clone(row.Key)
 			}
 			return nil
 		})
 		if err == nil && len(ids) > 0 {
-			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes, words) })
+			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, f.prefixes, f.words) })
 		}
 		if err != nil || len(ids) < buildBatch {
 			return err
 		}
-		rows.Start = append(layout.NodeKey(ids[len(ids)-1]), 0)
-		if done += len(ids); time.Since(began) > progressEvery {
-			began = time.Now()
-			r.log.Info("writing index rows", "indexes", names, "documents", done)
+		rows.Start = append(last, 0)
+		if f.done += len(ids); time.Since(f.began) > progressEvery {
+			f.began = time.Now()
+			r.log.Info("writing index rows", "indexes", f.names, "documents", f.done)
 		}
 		if err := pause(ctx, time.Since(start)); err != nil {
 			return err

@@ -81,7 +81,10 @@ func (i Internal) Dictionary() *layout.Dictionary { return i.t.repo.numbers }
 func (i Internal) Intern(b []byte) string { return i.t.repo.intern(b) }
 
 // Usable reports whether an index has all its rows.
-func (i Internal) Usable(index string) bool { return i.t.repo.usable(index) }
+func (i Internal) Usable(index string) bool {
+	ready, err := i.t.readyIndexes()
+	return err == nil && ready.names[index]
+}
 
 // Automatic returns the automatic indexes over several fields that have all their rows.
 func (i Internal) Automatic() ([]*Compound, error) {
@@ -89,7 +92,25 @@ func (i Internal) Automatic() ([]*Compound, error) {
 	if err != nil {
 		return nil, err
 	}
+	ready, err := i.t.readyIndexes()
+	if err != nil || !ready.names[automaticMark] {
+		return nil, err
+	}
 	return set.complete, nil
+}
+
+// KeptByAll reports whether all processes maintain automatic indexes, as of the transaction: one of an older version, which does
+// not, may have come a moment ago. What such a one has written is missing in them.
+func (i Internal) KeptByAll() (bool, error) {
+	for _, o := range i.t.repo.owners {
+		if o.Keeps == nil {
+			continue
+		}
+		if ok, err := o.Keeps(i.t); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // EveryAutomatic returns the automatic indexes in every state, and when they were used last.
@@ -97,7 +118,7 @@ func (i Internal) EveryAutomatic() ([]Automatic, error) { return i.t.automaticIn
 
 // OrdersNulls reports whether an index has a row of every document whose schema has its field, also of those without
 // a value.
-func (i Internal) OrdersNulls(index string) bool { return i.t.repo.usable(nullRows(index)) }
+func (i Internal) OrdersNulls(index string) bool { return i.Usable(nullRows(index)) }
 
 // MayRead reports whether the principal may read what has an access list of its own, or none, below a folder.
 func (i Internal) MayRead(own layout.ListID, up *Folder) bool { return i.t.granted(own, up, permRead) }

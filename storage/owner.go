@@ -17,6 +17,9 @@ type Owner struct {
 	Leave  func(t *Tx, user string) error                              // the user is deleted
 	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together
 
+	// Keeps reports whether every process that may write to the store now maintains automatic indexes.
+	Keeps func(t *Tx) (bool, error)
+
 	// Proofs say, by the kinds of what people sign in with, whether the one of a name is good now.
 	Proofs map[string]func(t *Tx, name string) (bool, error)
 }

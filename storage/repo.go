@@ -122,9 +122,9 @@ type Repo struct {
 	master    []byte
 	secrets   sync.Map // by purpose, which are few
 
-	ready     atomic.Pointer[map[string]bool] // indexes with all their rows
-	automatic atomic.Pointer[automaticSet]    // as the last transaction that looked found them
-	written   map[string]*atomic.Int64        // documents written since the start, by type
+	ready     atomic.Pointer[readyIndexes] // as a transaction found them last
+	automatic atomic.Pointer[automaticSet] // as the last transaction that looked found them
+	written   map[string]*atomic.Int64     // documents written since the start, by type
 
 	listeners []func(*Tx, Event) error
 	owners    []Owner

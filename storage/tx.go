@@ -40,6 +40,7 @@ type session struct {
 	known       map[string]identity        // who has the names in access lists, while nothing is written
 
 	indexes      *automaticSet // that the server declared itself
+	ready        *readyIndexes // those that have all their rows
 	lastPosition int64
 	free         freeNames
 	claims       *claims

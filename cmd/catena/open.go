@@ -221,7 +221,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories), waiting.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories), waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err

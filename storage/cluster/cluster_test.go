@@ -104,3 +104,33 @@ func TestDuty(t *testing.T) {
 		t.Errorf("%d runs", runs.Load())
 	}
 }
+
+// TestKeeps: indexes that the server makes by itself are trusted as long as no node of an older version is registered, be it lost.
+func TestKeeps(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	join(t, w, "a")
+	keeps := func(want bool) {
+		t.Helper()
+		w.Read(w.System(), func(tx *storage.Tx) error {
+			if ok, err := cluster.Owner.Keeps(tx); err != nil || ok != want {
+				t.Errorf("%t, %v, want %t", ok, err, want)
+			}
+			return nil
+		})
+	}
+	keeps(true)
+	older := func(fn func(rows storage.Table) error) {
+		t.Helper()
+		if err := w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return fn(tx.Table("node")) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older(func(rows storage.Table) error {
+		return rows.Put("b", cluster.Node{ID: "b", Version: "1.0.0", Seen: w.Now})
+	})
+	keeps(false)
+	w.Now = w.Now.Add(2 * cluster.Lost)
+	keeps(false)
+	older(func(rows storage.Table) error { return rows.Delete("b") })
+	keeps(true)
+}

@@ -58,11 +58,22 @@ func (t planner) compoundPaths(p *plan) (out []*accessPath) {
 		if x.ID == "" && !t.usable(x.Name) || !p.within(t, x) {
 			continue
 		}
-		if a := t.compoundPath(p, x); a != nil {
+		if a := t.compoundPath(p, x); a != nil && (x.ID == "" || t.trusts()) {
 			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// trusts reports whether automatic indexes have the rows of all documents. It is asked once, and only if one would be of use: the
+// answer costs a round trip. If it is not known, they are not used.
+func (t planner) trusts() bool {
+	if t.spent.trust == nil {
+		ok, err := t.in().KeptByAll()
+		ok = ok && err == nil
+		t.spent.trust = &ok
+	}
+	return *t.spent.trust
 }
 
 // within reports whether the index has rows of every document that the query may find.

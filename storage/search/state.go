@@ -39,7 +39,10 @@ type planner struct {
 }
 
 // spent is what a query has read.
-type spent struct{ rows, docs int }
+type spent struct {
+	rows, docs int
+	trust      *bool // whether automatic indexes may be used; nil: not asked yet
+}
 
 // plannerOf knows the declared indexes; execute adds the automatic ones.
 func plannerOf(t *storage.Tx) planner {
