@@ -32,6 +32,28 @@ func TestIndexThatAnotherServerDropped(t *testing.T) {
 	noIndexProblems(t, w.Repo)
 }
 
+// TestIndexThatAServerDoesNotKnow: a server that was opened before another one brought an index takes it out of the list, since it
+// does not write its rows, and goes on.
+func TestIndexThatAServerDoesNotKnow(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.items(300)
+	newer := w.reopen(t, strings.Replace(itemTypes, "schemas: [item]}", "schemas: [item], indexes: [[item:status, item:rank desc]]}", 1))
+	used := func(want bool) {
+		t.Helper()
+		plan, names := planAndNames(t, newer, "SELECT * FROM Item WHERE item:status = 'approved' ORDER BY item:rank DESC")
+		if strings.Contains(plan, " of type Item") != want || len(names) != 10 {
+			t.Errorf("used, want %t: %v\n%s", want, names, plan)
+		}
+	}
+	used(true)
+	swept(t, w.Repo)
+	used(false)
+	w.make("/default-domain/workspaces/late", "Item", storage.Props{"item:status": "approved", "item:rank": int64(9999)})
+	swept(t, newer)
+	used(true)
+	noIndexProblems(t, newer)
+}
+
 // TestTwoServersFillTheSameIndexes: both find the same indexes to be built, while documents are created, moved to other places of
 // the index by type, and removed.
 func TestTwoServersFillTheSameIndexes(t *testing.T) {
