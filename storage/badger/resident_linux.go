@@ -13,13 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// release gives back mapped pages when there are more than the goal: those of the blocks of every
-// second table, not the same each time, so that not all that is read has to be found again. Indexes and
+// release gives back mapped pages when there are more than the goal: those of values, and if that is not enough those of the
+// blocks of every second table, not the same each time, so that not all that is read has to be found again. Indexes and
 // filters, which every read of a table begins with, stay, unless there are too many of them. A goal of
 // zero is everything.
 func (s *store) release(goal int) (err error) {
 	n, err := residentFiles()
 	if err != nil || n < goal {
+		return err
+	}
+	if err := s.values.Release(); err != nil {
+		return err
+	}
+	if n, err = residentFiles(); err != nil || n < goal {
 		return err
 	}
 	defer caught(debug.SetPanicOnFault(true), &err)

@@ -120,6 +120,7 @@ type file struct {
 	dead    int64
 	retired bool // nothing in it is of use
 	kept    bool // it holds what is not understood, and so is not given up
+	mapped  mapping
 }
 
 // Open opens the files in dir, which is created if need be. Those known must be there
@@ -152,6 +153,7 @@ func Open(files disk.FS, dir string, store [16]byte, known []File) (*Files, erro
 	if len(known) > 0 {
 		err = f.goOn(known[len(known)-1])
 	}
+	f.mapNewest()
 	return f, err
 }
 
@@ -314,6 +316,7 @@ func (f *Files) rotate() error {
 	}
 	f.files[number], f.last, f.named = one, number, true
 	f.out, f.end, f.at = one, min(all/share, largestFile), 0
+	f.mapNewest()
 	f.buf = append(f.buf, f.header(number)...)
 	return nil
 }
@@ -329,6 +332,9 @@ func (f *Files) Read(p Pointer, key, b []byte) error {
 	one := f.file(p.File)
 	if one == nil {
 		return fmt.Errorf("value of %q: %s is missing: %w", key, f.path(p.File), ErrDamaged)
+	}
+	if one.mapped.value(p, key, b) {
+		return nil
 	}
 	if _, err := one.ReadAt(b, int64(p.At)+entryHeader+int64(len(key))); err != nil {
 		return fmt.Errorf("value of %q at %d: %w: %w", key, p.At, err, ErrDamaged)
@@ -346,16 +352,25 @@ func (f *Files) Find(p Pointer, key []byte) []byte {
 	if int64(p.At)+size > one.size.Load() {
 		return nil
 	}
+	if value := make([]byte, p.Size); one.mapped.value(p, key, value) {
+		return value
+	}
 	b := make([]byte, size)
-	if _, err := one.ReadAt(b, int64(p.At)); err != nil {
+	if _, err := one.ReadAt(b, int64(p.At)); err != nil || !isEntry(b, key, p.Size) {
 		return nil
 	}
-	value := b[entryHeader+len(key):]
-	if binary.BigEndian.Uint32(b) != entryMagic || binary.BigEndian.Uint32(b[8:]) != uint32(len(key)) ||
-		binary.BigEndian.Uint32(b[12:]) != p.Size || !bytes.Equal(b[entryHeader:entryHeader+len(key)], key) {
-		return nil
-	}
-	return value
+	return b[entryHeader+len(key):]
+}
+
+// isEntry reports whether an entry is that of a key, with a value of so many bytes.
+func isEntry(b, key []byte, size uint32) bool {
+	return binary.BigEndian.Uint32(b) == entryMagic && binary.BigEndian.Uint32(b[8:]) == uint32(len(key)) &&
+		binary.BigEndian.Uint32(b[12:]) == size && bytes.Equal(b[entryHeader:entryHeader+len(key)], key)
+}
+
+// intact reports whether an entry has the sum that it was written with.
+func intact(b []byte) bool {
+	return binary.BigEndian.Uint32(b[4:]) == crc32.Checksum(b[8:], castagnoli)
 }
 
 // Sync brings what was written to disk. After one that fails nobody knows what is: no other may be tried.
@@ -405,6 +420,6 @@ func (f *Files) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.files {
-		_ = one.Close()
+		_ = one.close()
 	}
 }

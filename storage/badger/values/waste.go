@@ -134,7 +134,7 @@ func (f *Files) Drop(number uint32) error {
 	if one == nil {
 		return nil
 	}
-	_ = one.Close()
+	_ = one.close()
 	if err := f.fs.Remove(one.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
