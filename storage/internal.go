@@ -150,6 +150,12 @@ func (i Internal) Ahead(ids []layout.ID) error { return i.t.ahead(ids) }
 
 // LoadCovered loads the document of an index row, regardless of who may see it; nil if it is gone.
 func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
+	return i.LoadCoveredIn(nil, id, c)
+}
+
+// LoadCoveredIn is LoadCovered for who looks at many documents and keeps few: the one that is returned takes the place of
+// spare, which nobody may use any longer. Nil, and a proxy, takes no place.
+func (i Internal) LoadCoveredIn(spare *Doc, id layout.ID, c *layout.Cover) (*Doc, error) {
 	if c.Bits&layout.HasNode == 0 {
 		return i.t.load(id)
 	}
@@ -157,7 +163,14 @@ func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return i.Covered(id, c, rec)
+	n, ok := nodeOf(c)
+	if !ok || rec == nil {
+		return nil, nil
+	}
+	if spare != nil && spare.IsProxy() {
+		spare = nil // what it shows has its blocks
+	}
+	return i.t.assembleAt(id, n, rec, spare)
 }
 
 // Covered makes a document of an index row that holds its place, and of its record; nil if it is gone.
@@ -166,7 +179,7 @@ func (i Internal) Covered(id layout.ID, c *layout.Cover, rec []byte) (*Doc, erro
 	if !ok || rec == nil {
 		return nil, nil
 	}
-	return i.t.assembleAt(id, n, rec)
+	return i.t.assembleAt(id, n, rec, nil)
 }
 
 // Assemble makes a document of its two rows; nil if one is missing, or if it is cut off from the root.

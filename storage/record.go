@@ -108,7 +108,10 @@ func (r *record) append(dst []byte) []byte {
 }
 
 // parseRecord reads a record. Blocks keep pointing into b.
-func (r *Repo) parseRecord(b []byte) (rec record, err error) {
+func (r *Repo) parseRecord(b []byte) (record, error) { return r.parseRecordIn(b, nil) }
+
+// parseRecordIn is parseRecord with blocks that nobody uses any longer, which the record may get.
+func (r *Repo) parseRecordIn(b []byte, spare []block) (rec record, err error) {
 	in := layout.Reader{B: b}
 	if f := in.Take(1); len(f) == 0 || f[0] != layout.RecordFormat {
 		return rec, fault.Internal.Errorf("record: unknown format")
@@ -143,7 +146,7 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 	if bits&hasArchived != 0 {
 		rec.archived = in.Time()
 	}
-	r.parseBlocks(&in, &rec)
+	r.parseBlocks(&in, &rec, spare)
 	if in.Bad || len(in.B) > 0 {
 		return rec, fault.Internal.Errorf("record: cut short")
 	}
@@ -153,8 +156,15 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 // parseBlocks reads the blocks and puts them in the order of the document's schemas:
 // a schema none of whose fields is set has no block, one that the document
 // no longer has is left out.
-func (r *Repo) parseBlocks(in *layout.Reader, rec *record) {
-	rec.blocks = r.emptyBlocks(rec.typ, rec.facets)
+func (r *Repo) parseBlocks(in *layout.Reader, rec *record, spare []block) {
+	if len(rec.facets) == 0 && len(spare) == len(r.typeShapes[rec.typ]) {
+		rec.blocks = spare
+		for i, s := range r.typeShapes[rec.typ] {
+			spare[i] = block{shape: s}
+		}
+	} else {
+		rec.blocks = r.emptyBlocks(rec.typ, rec.facets)
+	}
 	next := 0
 	for n := in.Uvarint(); n > 0 && !in.Bad; n-- {
 		name, head, runs, body := in.Bytes(), in.Take(5), in.Bytes(), in.Bytes()

@@ -30,6 +30,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/internal/namehint"
 	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
@@ -117,6 +118,7 @@ type Repo struct {
 	access    accessCache
 	backlog   backlog
 	naming    naming
+	hints     namehint.Names
 	feed      feed
 	numbering numbering
 	master    []byte

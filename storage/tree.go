@@ -7,6 +7,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/internal/namehint"
 )
 
 // Folder is a document with its place resolved up to the root, as those below it need it.
@@ -229,7 +230,10 @@ func (t *Tx) load(id layout.ID) (*Doc, error) {
 	if err := t.ahead([]layout.ID{id}); err != nil {
 		return nil, err
 	}
-	b, err := t.kv.Get(layout.NodeKey(id))
+	b, err := t.place, error(nil)
+	if b == nil || t.placeOf != id {
+		b, err = t.kv.Get(layout.NodeKey(id))
+	}
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -259,17 +263,24 @@ func (t *Tx) assemble(id layout.ID, node, rec []byte) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.assembleAt(id, n, rec)
+	return t.assembleAt(id, n, rec, nil)
 }
 
-// assembleAt is assemble for a place that is known.
-func (t *Tx) assembleAt(id layout.ID, n node, rec []byte) (*Doc, error) {
-	d := &Doc{repo: t.repo, id: id, saved: true, node: n}
+// assembleAt is assemble for a place that is known. A spare document, which nobody uses any longer, becomes the one that is
+// returned; nil: there is none.
+func (t *Tx) assembleAt(id layout.ID, n node, rec []byte, d *Doc) (*Doc, error) {
+	var blocks []block
+	if d == nil {
+		d = &Doc{}
+	} else {
+		blocks = d.blocks
+	}
+	*d = Doc{repo: t.repo, id: id, saved: true, node: n}
 	if !t.kv.Writable() {
 		d.seen = t.kv.Version()
 	}
 	var err error
-	if d.record, err = t.repo.parseRecord(rec); err != nil {
+	if d.record, err = t.repo.parseRecordIn(rec, blocks); err != nil {
 		return nil, fault.Wrap(err, "document %s", id)
 	}
 	if id == t.repo.root {
@@ -352,9 +363,36 @@ func (t *Tx) resolve(path string) (layout.ID, error) {
 		if name == "" {
 			continue
 		}
-		if at, err = t.childID(at, name); err != nil || at == layout.None {
+		if at, err = t.named(at, name); err != nil || at == layout.None {
 			return layout.None, err
 		}
 	}
 	return at, nil
+}
+
+// named is childID for a name that may be asked for again. Which document had it last is only a hint: the document's own row
+// says in this snapshot whether it is there, and is needed next anyway.
+func (t *Tx) named(parent layout.ID, name string) (layout.ID, error) {
+	if t.kv.Remote() { // fetches the rows together
+		return t.childID(parent, name)
+	}
+	hints := &t.repo.hints
+	of := hints.Of(namehint.ID(parent), name)
+	if id := layout.ID(hints.Find(of)); id != layout.None {
+		row, err := t.kv.Get(layout.NodeKey(id))
+		if err != nil {
+			return layout.None, err
+		}
+		if n, err := parseNode(row); err == nil && n.parent == parent && n.name == name && n.flags&layout.Version == 0 {
+			if !t.kv.Writable() { // or the row could change
+				t.place, t.placeOf = row, id
+			}
+			return id, nil
+		}
+	}
+	id, err := t.childID(parent, name)
+	if err == nil && id != layout.None {
+		hints.Note(of, namehint.ID(id))
+	}
+	return id, err
 }

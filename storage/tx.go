@@ -38,6 +38,8 @@ type session struct {
 	above       map[layout.ID][2][]byte    // rows of folders, while nothing is written
 	latest      map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one
 	known       map[string]identity        // who has the names in access lists, while nothing is written
+	place       []byte                     // the row of the tree that a path led to last, while nothing is written
+	placeOf     layout.ID
 
 	indexes      *automaticSet // that the server declared itself
 	ready        *readyIndexes // those that have all their rows

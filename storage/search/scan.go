@@ -41,8 +41,9 @@ type scan struct {
 	earlier  []*branch          // the branches before the one that is walked
 	src      coverSource
 	single   candidate
-	shown    int      // results that are wanted as documents, those before the page included; 0: it is not known
-	ahead    []kv.Row // read and not decided about, the present one first, if their documents were not fetched
+	spare    *storage.Doc // was read for a condition that it does not meet
+	shown    int          // results that are wanted as documents, those before the page included; 0: it is not known
+	ahead    []kv.Row     // read and not decided about, the present one first, if their documents were not fetched
 
 	typ    []byte // the last type asked about
 	wanted bool
@@ -161,7 +162,11 @@ func (r *scan) offerRow(row kv.Row, visit func(h *candidate) (bool, error)) (mor
 }
 
 func (r *scan) offer(h *candidate, visit func(h *candidate) (bool, error)) (more bool, err error) {
+	given := h.doc
 	if ok, err := r.accept(h); err != nil || !ok {
+		if given == nil && h.doc != nil { // accept loaded it, and nobody else knows it
+			r.spare, h.doc = h.doc, nil
+		}
 		return true, err
 	}
 	return visit(h)
@@ -467,7 +472,8 @@ func (r *scan) doc(h *candidate) (query.Source, error) {
 		if err := r.fetch(); err != nil {
 			return nil, err
 		}
-		d, err := r.t.in().LoadCovered(h.id, &h.Cover)
+		d, err := r.t.in().LoadCoveredIn(r.spare, h.id, &h.Cover)
+		r.spare = nil
 		if err != nil || d == nil {
 			return nil, err
 		}

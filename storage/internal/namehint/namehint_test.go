@@ -1,0 +1,49 @@
+package namehint
+
+import (
+	"fmt"
+	"testing"
+)
+
+func id(i int) ID { return ID{1, byte(i >> 16), byte(i >> 8), byte(i)} }
+
+// TestNames finds what was noted last of a name, nothing of others, and takes bounded room.
+func TestNames(t *testing.T) {
+	var n Names
+	folder, other := id(1), id(2)
+	if got := n.Find(n.Of(folder, "a")); got != (ID{}) {
+		t.Fatal(got)
+	}
+	n.Note(n.Of(folder, "a"), id(10))
+	n.Note(n.Of(other, "a"), id(11))
+	n.Note(n.Of(folder, "a"), id(12))
+	for _, c := range []struct {
+		folder ID
+		name   string
+		want   ID
+	}{{folder, "a", id(12)}, {other, "a", id(11)}, {other, "b", ID{}}} {
+		if got := n.Find(n.Of(c.folder, c.name)); got != c.want {
+			t.Errorf("%v %s: %v", c.folder, c.name, got)
+		}
+	}
+	const many = 1_000_000
+	found, slots := 0, 0
+	for i := range many {
+		n.Note(n.Of(folder, fmt.Sprint(i)), id(i))
+	}
+	for i := range many {
+		switch got := n.Find(n.Of(folder, fmt.Sprint(i))); got {
+		case id(i):
+			found++
+		case ID{}:
+		default:
+			t.Fatalf("%d: %v", i, got)
+		}
+	}
+	for i := range n.stripes {
+		slots += len(n.stripes[i].slots)
+	}
+	if slots != stripes*mostSlots || found < slots/2 || found > slots {
+		t.Errorf("%d of %d in %d", found, many, slots)
+	}
+}
