@@ -44,7 +44,11 @@ type keyRow struct {
 	Hash []byte // SHA-256 of the secret
 }
 
-func keyName(id int64) string { return fmt.Sprintf("%019d", id) }
+// keyName is a number, above zero, in 19 digits.
+func keyName(id int64) string {
+	digits := strconv.FormatInt(id, 10)
+	return "0000000000000000000"[:max(0, 19-len(digits))] + digits
+}
 
 func ownKey(user string, id int64) string { return user + "\x00" + keyName(id) }
 
@@ -176,7 +180,7 @@ func KeyStands(tx *storage.Tx, id int64) (bool, error) { return keyStands(tx, ke
 
 func keyStands(tx *storage.Tx, name string) (bool, error) {
 	var k keyRow
-	ok, err := tx.Secret(keys).Get(name, &k)
+	ok, err := read(tx, keys, name, &k)
 	return ok && k.good(tx.Now()), err
 }
 
@@ -196,11 +200,12 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	}
 	var k keyRow
 	var now time.Time
+	name := keyName(id)
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
 		now, k = tx.Now(), keyRow{}
-		err := storage.SignInAhead(tx, storage.SecretKey(keys, keyName(id)))
+		err := storage.SignInAhead(tx, storage.SecretKey(keys, name))
 		if err == nil {
-			_, err = tx.Secret(keys).Get(keyName(id), &k)
+			_, err = read(tx, keys, name, &k)
 		}
 		return err
 	})
@@ -215,7 +220,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(storage.Proof{Kind: byKey, Name: keyName(id)}, storage.SecretKey(keys, keyName(id)))
+	as := p.While(storage.Proof{Kind: byKey, Name: name}, storage.SecretKey(keys, name))
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

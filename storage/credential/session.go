@@ -189,7 +189,7 @@ func sessionStands(tx *storage.Tx, name string) (bool, error) {
 
 // readSession reads a session, and reports whether it stands.
 func readSession(tx *storage.Tx, name string, s *sessionRow) (bool, error) {
-	ok, err := tx.Secret(sessions).Get(name, s)
+	ok, err := read(tx, sessions, name, s)
 	if err != nil || !ok {
 		return false, err
 	}

@@ -166,7 +166,7 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 		if err := storage.SignInAhead(tx, storage.SecretKey(tokens, hash)); err != nil {
 			return err
 		}
-		ok, err := tx.Secret(tokens).Get(hash, &d)
+		ok, err := read(tx, tokens, hash, &d)
 		if err == nil && !ok {
 			err = errToken()
 		}
