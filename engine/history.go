@@ -99,7 +99,7 @@ func (a *asked) details(t *Trace, most int) (out EndedDetails) {
 // encoded is the trace as it is kept: without the innermost steps, and at last without any, if it is too large.
 func (t *Trace) encoded(most int) json.RawMessage {
 	for depth := 8; depth >= 0; depth /= 2 {
-		raw, err := t.appendJSON(nil)
+		raw, err := t.appendJSON(make([]byte, 0, min(t.size()/2, most+1)))
 		if err != nil || len(raw) <= most {
 			return raw
 		}

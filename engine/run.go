@@ -87,6 +87,7 @@ type running struct {
 	taken     []taken
 	ops       int
 	root      *Trace
+	spare     []Trace     // room for more of it
 	steps     int         // of the trace
 	printed   int         // bytes in it that scripts printed
 	traced    trace.Trace // what the call belongs to, once it was asked for

@@ -79,7 +79,11 @@ func (l *live) remove(r *running) {
 	r.before, r.next = nil, nil
 }
 
-func (l *live) id(r *running) string { return fmt.Sprintf("%s%010x", l.prefix, r.number) }
+// id is the prefix with the number in at least ten hexadecimal digits.
+func (l *live) id(r *running) string {
+	digits := strconv.FormatUint(r.number, 16)
+	return l.prefix + "0000000000"[:max(0, 10-len(digits))] + digits
+}
 
 // find returns the call of an id, nil if it has ended; mu is held.
 func (l *live) find(id string) *running {

@@ -97,6 +97,19 @@ func (r *running) newTrace(began time.Time) *Trace {
 	}
 }
 
+// stepRoom is for how many steps of a trace memory is taken at once, at most. They are kept, and forgotten, together.
+const stepRoom = 16
+
+// newStep returns an empty trace for a step.
+func (r *running) newStep() *Trace {
+	if len(r.spare) == 0 {
+		r.spare = make([]Trace, min(max(1, r.steps-1), stepRoom))
+	}
+	t := &r.spare[0]
+	r.spare = r.spare[1:]
+	return t
+}
+
 // IsOf reports whether it is the trace of a call of somebody's, and not of one who had the name before.
 func (t *Trace) IsOf(p *Principal) bool { return t.owner.Is(p) }
 
@@ -169,7 +182,8 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 	if r.top {
 		r.top = false
 	} else {
-		t = &Trace{Op: d.Name, Start: time.Now(), Line: c.line, up: c.trace}
+		t = r.newStep()
+		t.Op, t.Start, t.Line, t.up = d.Name, time.Now(), c.line, c.trace
 		c.trace.Steps = append(c.trace.Steps, t)
 		c.trace = t
 		if c.Tx != nil {

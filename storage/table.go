@@ -91,13 +91,21 @@ func (b Table) Create(key string, v any) error {
 
 // Put writes the row of a key.
 func (b Table) Put(key string, v any) error {
-	k, err := b.writable(key)
-	if err != nil {
+	if err := b.t.MayWrite(); err != nil {
 		return err
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fault.Invalid.Errorf("table %s: row %q: %w", b.name, key, err)
+	}
+	return b.PutRow(key, data)
+}
+
+// PutRow writes the row of a key that is JSON already, which is not read.
+func (b Table) PutRow(key string, data json.RawMessage) error {
+	k, err := b.writable(key)
+	if err != nil {
+		return err
 	}
 	// A dry run lists changes by their key. Secret tables are left out, as their keys may be derived from
 	// secrets.

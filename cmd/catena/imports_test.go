@@ -43,7 +43,7 @@ var imports = map[string][]string{
 	"storage/cluster":                {"storage"},
 	"storage/oauth":                  {"storage", "storage/directory/record", "storage/internal/..."},
 	"storage/credential":             {"storage", "storage/people", "storage/internal/..."},
-	"storage/history":                {"storage", "storage/internal/row"},
+	"storage/history":                {"storage", "storage/schema", "storage/internal/row"},
 	"storage/upload":                 {"storage", "storage/hold", "storage/blob", "storage/disk", "storage/internal/row"},
 	"storage/uisession":              {"storage", "storage/hold", "storage/internal/row"},
 	"storage/growth":                 {},

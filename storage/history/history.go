@@ -100,13 +100,22 @@ func Keep(tx *storage.Tx, ended []Ended) error {
 	if !tx.Principal().System {
 		return refused("runs")
 	}
+	var p packed
+	var raw, row []byte // the store copies rows, so one run is written after the other here
 	for i := range ended {
 		e := &ended[i]
-		p, err := pack(&e.Details)
-		if err != nil {
+		var err error
+		if raw, err = p.pack(&e.Details, raw); err != nil {
 			return err
 		}
-		if err := errors.Join(tx.Secret(done).Put(doneKey(&e.Run), &e.Run), tx.Secret(doneDetails).Put(e.Run.ID, p)); err != nil {
+		if row, err = e.Run.appendJSON(row[:0]); err != nil {
+			return fault.Internal.Errorf("run %s: %w", e.Run.ID, err)
+		}
+		if err := tx.Secret(done).PutRow(doneKey(&e.Run), row); err != nil {
+			return err
+		}
+		row = p.appendJSON(row[:0])
+		if err := tx.Secret(doneDetails).PutRow(e.Run.ID, row); err != nil {
 			return err
 		}
 	}

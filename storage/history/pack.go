@@ -1,46 +1,42 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"sync"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"catena/storage/fault"
 )
 
 // packed is the row of the details of a run that went well: the steps of a chain resemble one another, so that they take
-// a fraction of their size.
+// a fraction of their size. Most of the time of Zstandard goes to tables of codes, which pay for themselves in longer texts only.
 type packed struct {
-	Z []byte // JSON, compressed
+	S []byte `json:",omitempty"` // JSON, compressed by S2
+	Z []byte `json:",omitempty"` // of rows of before, compressed by Zstandard
 }
 
 // maxDetails bounds what the details of a run may unpack to. The engine bounds what goes in.
 const maxDetails = 64 << 20
 
-var (
-	encoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false))
-		if err != nil {
-			panic(err) // the options are fixed
-		}
-		return e
-	})
-	decoder = sync.OnceValue(func() *zstd.Decoder {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDetails))
-		if err != nil {
-			panic(err) // the options are fixed
-		}
-		return d
-	})
-)
+var decoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDetails))
+	if err != nil {
+		panic(err) // the options are fixed
+	}
+	return d
+})
 
-func pack(d *Details) (*packed, error) {
-	raw, err := d.appendJSON(nil)
+// pack packs details into the room of those before, with raw as room for what is packed.
+func (p *packed) pack(d *Details, raw []byte) ([]byte, error) {
+	raw, err := d.appendJSON(raw[:0])
 	if err != nil {
 		return nil, fault.Internal.Errorf("details of a run: %w", err)
 	}
-	return &packed{encoder().EncodeAll(raw, nil)}, nil
+	p.S = s2.EncodeBetter(p.S[:cap(p.S)], raw)
+	return raw, nil
 }
 
 // appendJSON appends the details as JSON. Their members are JSON already, which encoding/json would read once more.
@@ -77,7 +73,7 @@ func (d *Details) appendJSON(b []byte) ([]byte, error) {
 }
 
 func (p *packed) unpack(d *Details) error {
-	raw, err := decoder().DecodeAll(p.Z, nil)
+	raw, err := p.unpacked()
 	if err == nil {
 		err = json.Unmarshal(raw, d)
 	}
@@ -85,4 +81,14 @@ func (p *packed) unpack(d *Details) error {
 		return fault.Internal.Errorf("details of a run: %w", err)
 	}
 	return nil
+}
+
+func (p *packed) unpacked() ([]byte, error) {
+	if len(p.S) == 0 {
+		return decoder().DecodeAll(p.Z, nil)
+	}
+	if n, err := s2.DecodedLen(p.S); err != nil || n > maxDetails {
+		return nil, cmp.Or(err, s2.ErrTooLarge)
+	}
+	return s2.Decode(nil, p.S)
 }
