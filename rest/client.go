@@ -13,7 +13,19 @@ import (
 // client is the address of the caller: of the peer, or, where that is a proxy that is trusted, of the client that the proxy names
 // it asks for. It is the zero value if there is none.
 func (x *Request) client() netip.Addr {
-	peer := addressOf(x.HTTP.RemoteAddr)
+	if !x.from.IsValid() {
+		x.from = x.findClient()
+	}
+	return x.from
+}
+
+func (x *Request) findClient() netip.Addr {
+	var peer netip.Addr
+	if at, err := netip.ParseAddrPort(x.HTTP.RemoteAddr); err == nil { // as net/http has it
+		peer = at.Addr().Unmap().WithZone("")
+	} else {
+		peer = addressOf(x.HTTP.RemoteAddr)
+	}
 	if !x.Server.proxy(peer) {
 		return peer
 	}

@@ -35,6 +35,7 @@ type Request struct {
 
 	joined *storage.Joined // what finding out who calls has read; nil: nothing that can be used again
 
+	from   netip.Addr // the client, once it was asked for
 	asked  url.Values // query parameters, parsed on first use
 	cut    bool       // the answer was interrupted
 	out    counted    // what is written to, if there is a log of requests

@@ -14,20 +14,20 @@ const Live = " AND ecm:isVersion = 0 AND ecm:isProxy = 0"
 
 // Find returns the caller's deck of a number. A deck of somebody else does not exist.
 func Find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
-	missing := fault.NotFound.Errorf("deck %d: does not exist", number)
+	missing := func() error { return fault.NotFound.Errorf("deck %d: does not exist", number) }
 	folder, err := Home(c, false)
 	if err != nil {
 		return nil, err
 	}
 	if folder == nil {
-		return nil, missing
+		return nil, missing()
 	}
 	d, err := search.One(c.Tx, "deck:listing", ListingKey(folder.ID(), number))
 	if err == nil && d == nil && trashed {
 		d, err = trashedDeck(c.Tx, folder.ID(), number)
 	}
 	if err == nil && d == nil {
-		err = missing
+		err = missing()
 	}
 	return d, err
 }

@@ -285,8 +285,6 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 // encoder writes results as the platform does, small files with their content.
 func (c *Config) encoder(ctx context.Context, e *engine.Engine, properties []string) func(*engine.Ctx, any) ([]byte, error) {
 	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: e.Repo().Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
-	short := *o
-	short.Properties = entity.SchemasOf(e.Repo().Types(), properties)
 	return func(ec *engine.Ctx, v any) ([]byte, error) {
 		options := o
 		switch v := v.(type) {
@@ -301,6 +299,8 @@ func (c *Config) encoder(ctx context.Context, e *engine.Engine, properties []str
 			}
 			return encode(files)
 		case *engine.Doc, engine.Docs, *engine.Page:
+			short := *o
+			short.Properties = entity.SchemasOf(e.Repo().Types(), properties)
 			options = &short
 		}
 		return entity.Append(nil, ec, v, options)
