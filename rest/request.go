@@ -34,12 +34,11 @@ type Request struct {
 	Status   int               // of the answer; 0 until it begins
 
 	joined *storage.Joined // what finding out who calls has read; nil: nothing that can be used again
-
-	from   netip.Addr // the client, once it was asked for
-	asked  url.Values // query parameters, parsed on first use
-	cut    bool       // the answer was interrupted
-	out    counted    // what is written to, if there is a log of requests
-	held   *[]held    // of a request in a batch: the calls it makes, which are not carried out yet
+	from   netip.Addr      // the client, once it was asked for
+	asked  url.Values      // query parameters, parsed on first use
+	cut    bool            // the answer was interrupted
+	out    counted         // what is written to, if there is a log of requests
+	held   *[]held         // of a request in a batch: the calls it makes, which are not carried out yet
 	buf    []byte
 	idText [16]byte
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ import (
 
 	"catena/engine"
 	"catena/rest"
+	"catena/storage"
 )
 
 // itemTypes declare what the items of BenchmarkPeers are.
@@ -46,6 +48,7 @@ types:
 type peers struct {
 	bench
 	b             *testing.B
+	full          *app // with the items
 	items         int
 	relaxed       string // address of the catena that does not wait for the disk
 	relaxedFloor  string
@@ -62,6 +65,7 @@ type peerWork struct {
 	floorAddr, addr  func(x *peers) string
 	floor, own, peer func(i int) []byte
 	goals            string // of the ratio to the floor, and to PocketBase, on 1 / 16 connections
+	before           func() // nil: nothing
 }
 
 // BenchmarkPeers measures, in one run, what people compare servers by: requests per second of catena on 1 and 16 kept-alive
@@ -77,6 +81,9 @@ func BenchmarkPeers(b *testing.B) {
 	fmt.Fprintln(out, "work\treq/s, 1\treq/s, 16\tfloor, 1\tfloor, 16\tPocketBase, 1\tPocketBase, 16\tgoals")
 	for _, w := range x.works() {
 		b.Run(strings.ReplaceAll(w.name, " ", "_"), func(b *testing.B) {
+			if w.before != nil {
+				w.before()
+			}
 			var rates [3][2]float64 // of the floor, catena and PocketBase
 			for c, conns := range []int{1, 16} {
 				got := x.rates(b, &w, conns)
@@ -129,14 +136,46 @@ func (x *peers) rates(b *testing.B, w *peerWork, conns int) (medians [3]float64)
 		}
 		n := max(20, int(float64(turn)/float64(time.Second)*rate(b, addresses[arm], conns, 60, request)))
 		var all []float64
+		stop := func() {}
+		if arm == 1 {
+			stop = profiled(b, fmt.Sprintf("%s-c%d", strings.ReplaceAll(w.name, " ", "_"), conns))
+		}
 		for range 3 {
 			settle()
 			all = append(all, rate(b, addresses[arm], conns, n, request))
 		}
+		stop()
 		slices.Sort(all)
 		medians[arm] = all[1]
 	}
 	return medians
+}
+
+// profiled writes, until stop is called, what the processor does and what is allocated, to files of this name in the folder
+// CATENA_BENCH_PROFILES, if that is set.
+func profiled(b *testing.B, name string) (stop func()) {
+	dir := os.Getenv("CATENA_BENCH_PROFILES")
+	if dir == "" {
+		return func() {}
+	}
+	file := func(end string) *os.File {
+		f, err := os.Create(filepath.Join(dir, name+end))
+		must(b, err)
+		return f
+	}
+	allocs := func(end string) {
+		f := file(end)
+		defer f.Close()
+		must(b, pprof.Lookup("allocs").WriteTo(f, 0))
+	}
+	allocs(".before.allocs")
+	cpu := file(".cpu")
+	must(b, pprof.StartCPUProfile(cpu))
+	return func() {
+		pprof.StopCPUProfile()
+		must(b, cpu.Close())
+		allocs(".allocs")
+	}
 }
 
 // rate sends n requests over conns connections and returns how many a second were answered.
@@ -166,6 +205,7 @@ func newPeers(b *testing.B) *peers {
 	x.relaxedFloor = listen(b, newFloor(b, false).handler())
 	x.fillFloorDecks(f)
 	a := x.open(true)
+	x.full = a
 	x.catenaAddr = listen(b, a.handler(rest.Config{Limits: rest.Limits{Rate: -1}}))
 	x.relaxed = listen(b, x.open(false).handler(rest.Config{Limits: rest.Limits{Rate: -1}}))
 	x.sdk = listen(b, sdkHandler())
@@ -317,6 +357,20 @@ type launched struct {
 	pid  int
 }
 
+// indexed has the server do what it does every few minutes, until it has built the index that these requests would be cheap with.
+func (x *peers) indexed(request func(i int) []byte) func() {
+	return func() {
+		ctx, repo := x.b.Context(), x.full.repo
+		rate(x.b, x.catenaAddr, 1, 100, request)
+		must(x.b, x.full.sweepBranch(ctx, x.full.branches[0]))
+		all, err := repo.AutomaticIndexes(ctx)
+		must(x.b, err)
+		if !slices.ContainsFunc(all, func(a storage.Automatic) bool { return a.State == storage.IndexComplete }) {
+			x.b.Errorf("automatic indexes: %+v", all)
+		}
+	}
+}
+
 // pageOf asks for a page of 50 items.
 func pageOf(query, count string) func(int) []byte {
 	q := url.Values{"query": {query}, "pageSize": {"50"}, "countLimit": {count}}
@@ -386,11 +440,12 @@ func (x *peers) works() []peerWork {
 	relaxed, scripts := func(x *peers) string { return x.relaxed }, func(x *peers) string { return x.scripts }
 	relaxedFloor := func(x *peers) string { return x.relaxedFloor }
 	create := numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody)
-	pocketCreate := x.pocketAsked("POST", "items/records", item)
+	pocketCreate, filteredPage := x.pocketAsked("POST", "items/records", item), pageOf(filtered, "-1")
 	return []peerWork{
-		{name: "page, three conditions", floor: page, own: pageOf(filtered, "-1"), peer: x.pocketPage(wanted, "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
+		{name: "page, three conditions", floor: page, own: filteredPage, peer: x.pocketPage(wanted, "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
 		{name: "page, three conditions, total", floor: page, own: pageOf(filtered, "1000"), peer: x.pocketPage(wanted, "-rank", true), goals: "0.8 / 0.7, 15 / 15"},
 		{name: "page by rank", floor: page, own: pageOf("SELECT * FROM Item ORDER BY item:rank DESC", "-1"), peer: x.pocketPage("", "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
+		{name: "page, three conditions, automatic index", before: x.indexed(filteredPage), floor: page, own: filteredPage, peer: x.pocketPage(wanted, "-rank", false), goals: "0.8 / 0.7, 5 / 5"},
 		{name: "chain, unnamed document", floor: post("/chain", `{"input":"x","store":true}`), own: post("/api/v1/automation/Bench.Unnamed", `{"input":"x","params":{}}`), peer: pocketCreate, goals: "0.7 / 0.5, 5 / 5"},
 		{name: "get by path", floor: x.floorCopied, own: func(i int) []byte {
 			return getRaw(fmt.Sprintf("/api/v1/path/default-domain/workspaces/bench/i%d", spread(i, x.items)))
