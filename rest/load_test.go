@@ -61,6 +61,7 @@ func TestLoad(t *testing.T) {
 		{"a key", desk + "&key=dc:subjects", ndjson, `{"name":"a"}`, 400, "must be name, or a text property"},
 		{"a choice", desk + "&existing=merge", ndjson, `{"name":"a"}`, 400, "existing"},
 		{"a size", desk + "&batchSize=5000", ndjson, `{"name":"a"}`, 400, "batchSize"},
+		{"too many workers", desk + "&workers=9", ndjson, `{"name":"a"}`, 400, "workers"},
 		{"a format", desk + "&format=xml", ndjson, `{"name":"a"}`, 400, "format"},
 		{"columns", desk, "text/csv", "name,name\n", 400, "column 2"},
 		{"a type of content", desk, "application/json", `{"name":"a"}`, 415, "unsupported_media_type"},
@@ -108,5 +109,32 @@ func TestLoadResumes(t *testing.T) {
 		if !sum.Complete || sum.Created != tt.created || sum.Skipped != tt.skipped || len(lines) != tt.created+tt.skipped+1 {
 			t.Errorf("%d lines, %+v, want %+v", len(lines), sum, tt)
 		}
+	}
+}
+
+// TestLoadWorkers loads records in several transactions at a time: all are there, and are answered in their order, those that are
+// rejected among them.
+func TestLoadWorkers(t *testing.T) {
+	s := start(t)
+	s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"desk"}`)
+	const records = 103
+	var body, want strings.Builder
+	for i := range records {
+		line, where := i+1, fmt.Sprintf("/default-domain/workspaces/desk/r%03d", i)
+		if i%10 == 7 {
+			fmt.Fprintln(&body, "nonsense")
+			fmt.Fprintf(&want, `{"code":"invalid","error":"record: must be a JSON object in one line","line":%d,"status":"rejected"}`+"\n", line)
+			continue
+		}
+		fmt.Fprintf(&body, `{"name":"r%03d"}`+"\n", i)
+		fmt.Fprintf(&want, `{"line":%d,"path":%q,"status":"created"}`+"\n", line, where)
+	}
+	want.WriteString(`{"complete":true,"created":93,"entity-type":"bulkLoad","rejected":10,"skipped":0,"updated":0}` + "\n")
+	status, got := loaded(t, s, desk+"&batchSize=5&workers=4", ndjson, body.String())
+	if status != http.StatusOK || got != want.String() {
+		t.Errorf("got %d\n%s\nwant\n%s", status, got, want.String())
+	}
+	if a := s.Do("GET", api+"/path/default-domain/workspaces/desk/@children?pageSize=200", "").JSON(t); a["resultsCount"] != 93.0 {
+		t.Errorf("the folder has %v documents", a["resultsCount"])
 	}
 }

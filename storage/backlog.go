@@ -181,15 +181,15 @@ func (t *Tx) putMarked() error {
 	if err != nil {
 		return err
 	}
-	return t.putPending(backlogKey(number), ids)
+	return t.kv.Fresh(backlogKey(number), pendingIDs(ids))
 }
 
-func (t *Tx) putPending(key []byte, ids []layout.ID) error {
+func pendingIDs(ids []layout.ID) []byte {
 	value := make([]byte, 0, len(ids)*len(layout.ID{}))
 	for _, id := range ids {
 		value = append(value, id[:]...)
 	}
-	return t.kv.Set(key, value)
+	return value
 }
 
 // pendingRow is a row of documents whose terms are not up to date.

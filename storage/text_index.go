@@ -130,7 +130,7 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 			if err != nil {
 				return err
 			}
-			if err := t.putPending(backlogKey(number), row); err != nil {
+			if err := t.kv.Fresh(backlogKey(number), pendingIDs(row)); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (t *Tx) settle(rows []pendingRow, done []layout.ID) error {
 		case 0:
 			err = t.kv.Delete(row.key)
 		default:
-			err = t.putPending(row.key, left)
+			err = t.kv.Set(row.key, pendingIDs(left))
 		}
 		if err != nil {
 			return err

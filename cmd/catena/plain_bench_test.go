@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -112,6 +113,8 @@ type against struct {
 	plainIDs []string
 	folder   string // of catena's documents
 	loaded   [2]time.Duration
+	postgres int // the process that starts those of connections
+	answered int // requests of the last turn
 }
 
 // BenchmarkPlain compares catena on PostgreSQL with a server that does the same by SQL on the same PostgreSQL, in one run, over
@@ -123,7 +126,7 @@ func BenchmarkPlain(b *testing.B) {
 	x := newAgainst(b)
 	var table strings.Builder
 	out := tabwriter.NewWriter(&table, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(out, "work\tconnections\tcatena, median\tp99\tSQL, median\tp99\tratio of medians\tgoal")
+	fmt.Fprintln(out, "work\tconnections\tcatena, median\tp99\tSQL, median\tp99\tratio of medians\tgoal\tCPU of catena, database, client, µs\tof client and server, database")
 	chain := post("/api/v1/automation/Plain.Ten", `{"params":{},"input":"`+x.folder+`"}`)
 	for _, w := range []struct {
 		name, goal string
@@ -179,6 +182,9 @@ func newAgainst(b *testing.B) *against {
 	x.addr = listen(b, mux)
 	_, err = pool.Exec(b.Context(), "VACUUM ANALYZE")
 	must(b, err)
+	var backend int
+	must(b, pool.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend))
+	x.postgres = parent(backend)
 	return x
 }
 
@@ -189,20 +195,25 @@ func (x *against) fillCatena() {
 	var folder struct{ UID string }
 	must(b, json.Unmarshal([]byte(text), &folder))
 	x.folder = folder.UID
-	var lines strings.Builder
-	for i := range x.docs {
-		name, title, description := plainRow(i)
-		fmt.Fprintf(&lines, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
-	}
-	began := time.Now()
-	status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File", "application/x-ndjson", lines.String())
-	x.loaded[0] = time.Since(began)
-	ids := regexp.MustCompile(`"uid":"([^"]+)"`).FindAllStringSubmatch(text, -1)
-	if status != http.StatusOK || len(ids) != x.docs {
-		b.Fatalf("import: %d, %d of %d documents: %.500s", status, len(ids), x.docs, text)
-	}
-	for _, id := range ids {
-		x.ids = append(x.ids, id[1])
+	const part = 50_000 // documents of one request
+	uid := regexp.MustCompile(`"uid":"([^"]+)"`)
+	for from := 0; from < x.docs; from += part {
+		var lines strings.Builder
+		to := min(from+part, x.docs)
+		for i := from; i < to; i++ {
+			name, title, description := plainRow(i)
+			fmt.Fprintf(&lines, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
+		}
+		began := time.Now()
+		status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File&workers=2&batchSize=200", "application/x-ndjson", lines.String())
+		x.loaded[0] += time.Since(began)
+		ids := uid.FindAllStringSubmatch(text, -1)
+		if status != http.StatusOK || len(ids) != to-from {
+			b.Fatalf("import: %d, %d of %d documents: %.500s", status, len(ids), to-from, text)
+		}
+		for _, id := range ids {
+			x.ids = append(x.ids, id[1])
+		}
 	}
 	steps := strings.Repeat("  - op: Context.SetVar\n    params: {name: step, value: \"@{Document.title}.\"}\n", 8)
 	saveChain(b, base, "name: Plain.Ten\ninput: document\nsteps:\n"+steps+"  - op: Document.Create\n    params: {type: File, name: chained, properties: {\"dc:title\": \"@{step}\"}}\n  - op: Document.SetProperty\n    params: {xpath: \"dc:description\", value: text}\n")
@@ -253,6 +264,7 @@ func (x *against) timed(addrs []string, conns int, request func(int) []byte) (me
 	stop.Store(true)
 	wg.Wait()
 	took := time.Since(began)
+	x.answered = len(all)
 	if slices.Sort(all); len(all) == 0 {
 		return 0, 0, 0
 	}
@@ -278,13 +290,18 @@ func (p *process) host() string { return strings.TrimPrefix(p.base, "http://") }
 // compare runs both arms in turn.
 func (x *against) compare(out io.Writer, name, goal string, conns int, own, sql func(int) []byte) {
 	var medians, p99s [2][]time.Duration
+	var used [2]spent
+	var answered [2]int
 	for range 3 {
 		for arm, to := range []string{x.nodes[0].host(), x.addr} {
 			request := own
 			if arm == 1 {
 				request = sql
 			}
+			before := x.spent()
 			median, p99, _ := x.timed([]string{to}, conns, request)
+			used[arm].add(x.spent(), before)
+			answered[arm] += x.answered
 			medians[arm], p99s[arm] = append(medians[arm], median), append(p99s[arm], p99)
 		}
 	}
@@ -294,7 +311,67 @@ func (x *against) compare(out io.Writer, name, goal string, conns int, own, sql 
 		slices.Sort(p99s[arm])
 		median[arm], p99[arm] = medians[arm][1].Round(time.Microsecond), p99s[arm][1].Round(time.Microsecond)
 	}
-	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t%.2f\t%s\n", name, conns, median[0], p99[0], median[1], p99[1], float64(median[0])/float64(median[1]), goal)
+	ours, theirs := used[0].each(answered[0]), used[1].each(answered[1])
+	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t%.2f\t%s\t%.0f + %.0f + %.0f\t%.0f + %.0f\n", name, conns, median[0], p99[0], median[1], p99[1],
+		float64(median[0])/float64(median[1]), goal, ours[0], ours[1], ours[2], theirs[2], theirs[1])
+}
+
+// spent is how long processors were busy for catena, the database, and this process.
+type spent [3]time.Duration
+
+func (s *spent) add(now, before spent) {
+	for i := range s {
+		s[i] += now[i] - before[i]
+	}
+}
+
+// each is that of one of n requests, in microseconds.
+func (s *spent) each(n int) (us [3]float64) {
+	for i := range s {
+		us[i] = float64(s[i].Microseconds()) / float64(max(1, n))
+	}
+	return us
+}
+
+func (x *against) spent() (s spent) {
+	for _, n := range x.nodes {
+		s[0] += busy(n.cmd.Process.Pid)
+	}
+	s[1] = busy(x.postgres)
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range all {
+		if pid, _ := strconv.Atoi(strings.Split(name, "/")[2]); parent(pid) == x.postgres {
+			s[1] += busy(pid)
+		}
+	}
+	s[2] = busy(os.Getpid())
+	return s
+}
+
+// stat are the fields of a process behind its name, from its state on.
+func stat(pid int) []string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(text), ") ")
+	return strings.Fields(after)
+}
+
+func parent(pid int) int {
+	if f := stat(pid); len(f) > 1 {
+		n, _ := strconv.Atoi(f[1])
+		return n
+	}
+	return 0
+}
+
+// busy is how long processors worked for a process, to a hundredth of a second.
+func busy(pid int) (d time.Duration) {
+	if f := stat(pid); len(f) > 12 {
+		for _, ticks := range f[11:13] {
+			n, _ := strconv.Atoi(ticks)
+			d += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return d
 }
 
 // figure sums a metric of both nodes.
@@ -324,14 +401,24 @@ func (x *against) attempts(out io.Writer) {
 func (x *against) twoNodes(out io.Writer) {
 	get := func(i int) []byte { return getRaw("/api/v1/id/" + x.ids[spread(i, len(x.ids))]) }
 	var rates [2][]float64
+	var used spent
+	answered := 0
 	for range 3 {
+		before := x.spent()
 		_, _, one := x.timed([]string{x.nodes[0].host()}, 16, get)
+		answered += x.answered
 		_, _, two := x.timed([]string{x.nodes[0].host(), x.nodes[1].host()}, 16, get)
 		rates[0], rates[1] = append(rates[0], one), append(rates[1], two)
+		answered += x.answered
+		used.add(x.spent(), before)
 	}
 	slices.Sort(rates[0])
 	slices.Sort(rates[1])
 	fmt.Fprintf(out, "documents of two nodes, and of one\t16\t%.0f/s\t\t%.0f/s of one\t\t%.2f times\t1.8\n", rates[1][1], rates[0][1], rates[1][1]/rates[0][1])
+	// All of it shares these processors. With as many for each node and for the database, a node answers until its own are busy, and
+	// two do until those of the database are.
+	us := used.each(answered)
+	fmt.Fprintf(out, "the same, processors of their own\t16\t%.0f µs of a node, %.0f of the database, %.0f of the client\t\t\t\t%.2f times\t1.8\n", us[0], us[1], us[2], min(2, us[0]/us[1]))
 }
 
 // farAway returns the address of a database by a way that takes a while in each direction.

@@ -1,10 +1,12 @@
 package document
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"slices"
 
 	"catena/engine"
@@ -19,10 +21,11 @@ const (
 	maxLoadRecords = 1000
 	loadBytes      = 1 << 20
 	maxRecord      = 1 << 20
+	maxLoadWorkers = 8
 )
 
 // loadQuery are the parameters of Bulk.Load that the query gives, and those of the load.
-const loadQuery = "into type key existing format batchSize dryRun"
+const loadQuery = "into type key existing format batchSize workers dryRun"
 
 // load makes documents of the records in the body, in transactions of bounded size, and answers with a line for each
 // record once its transaction is committed. The last line is the sum. The body is taken in first, for few clients read
@@ -64,13 +67,24 @@ func load(x *rest.Request) error {
 
 // loading is a load on its way.
 type loading struct {
-	x      *rest.Request
-	in     *lines.Reader
-	params rest.RawParams // of every call
-	most   int            // records of a transaction
-	batch  []lines.Record
-	bytes  int
-	done   map[string]int64 // records by what became of them
+	x       *rest.Request
+	in      *lines.Reader
+	params  rest.RawParams // of every call
+	dry     bool
+	most    int // records of a transaction
+	workers int // transactions at a time
+	batch   []lines.Record
+	bytes   int
+	under   []*part          // what is being carried out, in the order of the records
+	done    map[string]int64 // records by what became of them
+}
+
+// part are records of one transaction.
+type part struct {
+	records []lines.Record
+	results []map[string]any // of those that could be read
+	err     error
+	ended   chan struct{}
 }
 
 func newLoading(x *rest.Request) (*loading, lines.Format, error) {
@@ -78,21 +92,29 @@ func newLoading(x *rest.Request) (*loading, lines.Format, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	q, l := x.Query(), &loading{x: x, most: loadRecords, done: map[string]int64{}}
+	q, l := x.Query(), &loading{x: x, dry: x.Flag("dryRun"), most: loadRecords, workers: 1, done: map[string]int64{}}
 	for _, name := range []string{"into", "type", "key", "existing"} {
 		if v := q.Get(name); v != "" {
 			l.params = l.params.Text(name, v)
 		}
 	}
-	if text := q.Get("batchSize"); text != "" {
-		n, err := rest.Number("batchSize", text)
+	for _, bound := range []struct {
+		name string
+		most int
+		to   *int
+	}{{"batchSize", maxLoadRecords, &l.most}, {"workers", maxLoadWorkers, &l.workers}} {
+		text := q.Get(bound.name)
+		if text == "" {
+			continue
+		}
+		n, err := rest.Number(bound.name, text)
 		if err != nil {
 			return nil, "", err
 		}
-		if n < 1 || n > maxLoadRecords {
-			return nil, "", fault.Invalid.Errorf("batchSize: must be between 1 and %d", maxLoadRecords).In("batchSize")
+		if n < 1 || n > bound.most {
+			return nil, "", fault.Invalid.Errorf("%s: must be between 1 and %d", bound.name, bound.most).In(bound.name)
 		}
-		l.most = n
+		*bound.to = n
 	}
 	format := lines.Types[typ]
 	if f := q.Get("format"); f != "" {
@@ -101,8 +123,9 @@ func newLoading(x *rest.Request) (*loading, lines.Format, error) {
 	return l, format, nil
 }
 
-// all reads all records and carries them out.
-func (l *loading) all() error {
+// all reads all records and carries them out. Nothing is under way when it returns.
+func (l *loading) all() (err error) {
+	defer func() { err = cmp.Or(err, l.drain(0)) }()
 	for {
 		rec, err := l.in.Next()
 		switch {
@@ -124,7 +147,7 @@ func (l *loading) all() error {
 	}
 }
 
-// flush carries out the records that were read, and says what became of them.
+// flush has the records that were read carried out, and says what became of earlier ones if no worker is free.
 func (l *loading) flush() error {
 	if len(l.batch) == 0 {
 		return nil
@@ -134,12 +157,44 @@ func (l *loading) flush() error {
 		return fault.Unavailable.Errorf("the server is stopping")
 	default:
 	}
-	good := slices.DeleteFunc(slices.Clone(l.batch), func(r lines.Record) bool { return r.Err != nil })
-	results, err := l.run(good)
-	if err != nil {
-		return err
+	p := &part{records: l.batch, ended: make(chan struct{})}
+	l.batch, l.bytes, l.under = nil, 0, append(l.under, p)
+	go l.carryOut(p)
+	return l.drain(l.workers - 1)
+}
+
+// carryOut carries out a part.
+func (l *loading) carryOut(p *part) {
+	defer close(p.ended)
+	defer func() {
+		if r := recover(); r != nil {
+			p.err = fault.Internal.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	good := slices.DeleteFunc(slices.Clone(p.records), func(r lines.Record) bool { return r.Err != nil })
+	p.results, p.err = l.run(good)
+}
+
+// drain says what became of the first parts under way until only so many are left, or none after an error.
+func (l *loading) drain(left int) (err error) {
+	for len(l.under) > left {
+		p := l.under[0]
+		l.under = l.under[1:]
+		<-p.ended
+		if failed := l.tell(p); failed != nil {
+			err, left = cmp.Or(err, failed), 0
+		}
 	}
-	for _, r := range l.batch {
+	return err
+}
+
+// tell says what became of the records of a part.
+func (l *loading) tell(p *part) error {
+	if p.err != nil {
+		return p.err
+	}
+	results := p.results
+	for _, r := range p.records {
 		var one map[string]any
 		if r.Err != nil {
 			one = rejected(r.Err)
@@ -153,7 +208,6 @@ func (l *loading) flush() error {
 			return err
 		}
 	}
-	l.batch, l.bytes = l.batch[:0], 0
 	_ = http.NewResponseController(l.x.Writer).Flush() // not every writer can
 	return nil
 }
@@ -175,7 +229,7 @@ func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
 		raw = append(raw, r.JSON...)
 	}
 	params := slices.Clone(l.params).Add("records", append(raw, ']')).Close()
-	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, DryRun: l.x.Flag("dryRun"), KeepUploads: true})
+	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, DryRun: l.dry, KeepUploads: true})
 	switch {
 	case err == nil:
 	case !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Limit):

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"iter"
 
 	"catena/storage/internal/layout"
@@ -62,6 +63,9 @@ func (r *scan) follow(rng kv.Range) error {
 		return nil
 	}
 	rng.Limit, rng.Follow = min(r.shown, mostAhead), layout.DocumentSpaces
+	if bytes.HasPrefix(rng.Start, []byte{layout.IndexSpace}) && !layout.SlimIndexes[r.path.name] {
+		rng.Follow = layout.RecordSpaces // the rows say where the documents are
+	}
 	r.shown = 0 // further ranges come into play if there are too few in the first one
 	return r.t.kv().Prefetch(nil, rng)
 }

@@ -161,6 +161,9 @@ func NodeKey(id ID) []byte { return idKey(NodeSpace, id) }
 // DocumentSpaces are the spaces that have a row of each document, by its id.
 var DocumentSpaces = [][]byte{{NodeSpace}, {RecordSpace}}
 
+// RecordSpaces are those without the rows that say where a document is.
+var RecordSpaces = DocumentSpaces[1:]
+
 // TrashKey is the key of a folder whose content is put into the trash, or taken out of it, in parts.
 func TrashKey(id ID) []byte { return idKey(TrashSpace, id) }
 
