@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
 
-.PHONY: pages flows deb release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
+.PHONY: pages flows deb delivered upgrade release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -34,6 +34,9 @@ deb: assets ## a package for Debian and Ubuntu with the unit of systemd, for DEB
 	GOOS=linux GOARCH=$(DEB_ARCH) $(COMPILE) -o bin/deb-catena ./cmd/catena
 	deploy/deb/build bin/deb-catena $(VERSION) $(DEB_ARCH) bin
 	rm bin/deb-catena
+
+delivered: ## the manifests of Kubernetes by the types of its API, and the Dockerfile by the parser and rules of BuildKit
+	cd cmd/catena/testdata/delivered && $(GO) run . $(CURDIR)/deploy/kubernetes/catena.yaml $(CURDIR)/deploy/Dockerfile
 
 assets: decks/theme/dist/reveal.js rest/web/dist/editor.js ## what browsers need of npm packages, which is built into the binary: slides, and the editor of scripts
 
@@ -126,6 +129,15 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins' -v ./decks/html ./storage ./rest
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run Cancel ./ops
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run 'Large(Printed)?$$' -v ./decks/export
+
+upgrade: assets ## servers of the commit BEFORE beside those of now on one database, and in turn on one data directory
+	@test -n "$(BEFORE)" || { echo "BEFORE names the commit or tag of the previous version"; exit 2; }
+	@mkdir -p bin
+	rm -rf bin/before-source && git worktree prune && git worktree add -f --detach bin/before-source $(BEFORE)
+	cp -r decks/theme/dist bin/before-source/decks/theme && cp -r rest/web/dist bin/before-source/rest/web
+	cd bin/before-source && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(BEFORE)" -o ../before ./cmd/catena
+	git worktree remove --force bin/before-source
+	CATENA_BEFORE=$(CURDIR)/bin/before $(GO) test -count=1 -timeout 30m -run 'Upgrade(Directory)?$$' -v ./cmd/catena
 
 SEEDS ?= 1000
 simulation: ## SEEDS (1000) simulated runs of one server, and a quarter as many of two servers on one store

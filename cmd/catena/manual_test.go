@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,10 +18,12 @@ import (
 // manualDir holds the pages of the manual.
 var manualDir = filepath.Join("..", "..", "rest", "web", "docs")
 
-// TestGoldenManual holds the pages of the manual that are made from the commands and their flags.
+// TestGoldenManual holds the pages of the manual that are made from the commands and their flags, and the page for man.
 func TestGoldenManual(t *testing.T) {
-	for name, got := range map[string]string{"commands.md": commandsPage(), "settings.md": settingsPage()} {
-		file := filepath.Join(manualDir, name)
+	unixPage := filepath.Join(deliveredAt, "deploy", "deb", "catena.1")
+	for file, got := range map[string]string{
+		filepath.Join(manualDir, "commands.md"): commandsPage(), filepath.Join(manualDir, "settings.md"): settingsPage(), unixPage: manPage(t, unixPage),
+	} {
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
@@ -32,6 +35,26 @@ func TestGoldenManual(t *testing.T) {
 			t.Errorf("%s does not match the flags (%v): run make golden", file, err)
 		}
 	}
+}
+
+// manCommands is the list of commands in the page for man.
+var manCommands = regexp.MustCompile(`(?s)(The commands are:\n\.Bl [^\n]*\n).*?(\.El\n)`)
+
+// manPage is the page for man with the commands that there are.
+func manPage(t *testing.T, file string) string {
+	t.Helper()
+	page, err := os.ReadFile(file)
+	if err != nil || !manCommands.Match(page) {
+		t.Fatalf("%s has no list of commands: %v", file, err)
+	}
+	var b strings.Builder
+	b.WriteString("${1}")
+	for _, c := range newRoot(&global{}).Commands() {
+		if c.Name() != "help" && c.Name() != "completion" {
+			fmt.Fprintf(&b, ".It Cm %s\n%s.\n", c.Name(), c.Short)
+		}
+	}
+	return manCommands.ReplaceAllString(string(page), b.String()+"${2}")
 }
 
 // commandsPage describes every command with its flags, except the settings of the server.
