@@ -147,6 +147,9 @@ func (r *remote) Latest(key []byte) ([]byte, error) { return r.node.Value(r.ctx,
 // RoundTrips counts the reads.
 func (r *remote) RoundTrips() int { return r.reads }
 
+// Untouched reports whether nothing was read.
+func (r *remote) Untouched() bool { return r.reads == 0 }
+
 // Broken returns why nothing that was read can be relied on.
 func (r *remote) Broken() error { return r.broken }
 

@@ -102,7 +102,8 @@ func (d *DB) Dropped() (what string, now bool) {
 	return "", false
 }
 
-// View runs fn on one snapshot. Writes are refused. If the context is that of a Join, fn may run again.
+// View runs fn on one snapshot. Writes are refused. If the context is that of a Join, fn may run again, and for a short time if the
+// store cannot be reached before fn has read anything.
 func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	start, try := d.begin(), 1
 	j, ok := d.joined(ctx)
@@ -113,7 +114,12 @@ func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 		}
 	}
 	if !ok {
-		_, err = d.attempt(ctx, false, false, fn)
+		o, again := outage{most: maxReadOutage}, true
+		for again {
+			if again, err = d.attempt(ctx, false, false, fn); again {
+				again = d.outlast(ctx, &o, err) == nil
+			}
+		}
 	}
 	d.observe(start, false, try, err)
 	return err
@@ -127,7 +133,7 @@ func (d *DB) view(ctx context.Context, j joining, fn func(*Tx) error) (ok bool, 
 	}
 	again, err := d.on(ctx, snap, false, fn)
 	switch {
-	case again && errors.Is(err, ErrConflict):
+	case again:
 		j.End()
 		return false, nil
 	case err == nil && !j.last:
@@ -150,7 +156,7 @@ func (d *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 func (d *DB) rerun(ctx context.Context, try *int, fn func(*Tx) error) error {
 	var t turn
 	defer t.end(d)
-	var o outage
+	o := outage{most: maxOutage}
 	for ; ; *try++ {
 		if err := d.await(ctx, *try, &t); err != nil {
 			return err
@@ -166,6 +172,7 @@ func (d *DB) rerun(ctx context.Context, try *int, fn func(*Tx) error) error {
 			*try-- // it lost no race
 			continue
 		}
+		o = outage{most: maxOutage} // the store was reached: what comes next is another one
 		if *try >= d.opts.Attempts {
 			d.opts.Log.Warn("transaction gives up", "attempts", *try)
 			return fault.Conflict.Errorf("transaction: conflicted with others %d times", *try).After(time.Second)
@@ -173,14 +180,17 @@ func (d *DB) rerun(ctx context.Context, try *int, fn func(*Tx) error) error {
 	}
 }
 
-// Bounds of an outage of the store that an Update outlasts, and of the pause between attempts.
+// Bounds of an outage of the store that an Update and a View outlast, and of the pause between attempts. What only reads is soon told
+// of a longer one, and may be answered by another server.
 const (
 	maxOutage      = 30 * time.Second
+	maxReadOutage  = 5 * time.Second
 	maxOutagePause = 500 * time.Millisecond
 )
 
 // outage is a time in which the store cannot be reached.
 type outage struct {
+	most  time.Duration
 	began time.Time
 	pause time.Duration
 }
@@ -190,7 +200,7 @@ func (d *DB) outlast(ctx context.Context, o *outage, down error) error {
 	if o.began.IsZero() {
 		o.began, o.pause = time.Now(), minPause
 	}
-	if time.Since(o.began) > maxOutage {
+	if time.Since(o.began) > o.most {
 		return down
 	}
 	o.pause = min(maxOutagePause, o.pause*2)
@@ -285,7 +295,7 @@ func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error)
 		return false, err
 	}
 	again, err = d.on(ctx, snap, write, fn)
-	return again && write, err
+	return again && (write || errors.Is(err, ErrDown)), err
 }
 
 // on runs fn once on a snapshot, which ends with it.
@@ -298,7 +308,7 @@ func (d *DB) on(ctx context.Context, snap Snapshot, write bool, fn func(*Tx) err
 	defer t.end()
 	err = fn(t)
 	if broken := t.broken(); broken != nil {
-		return passes(broken), broken
+		return passes(broken) && (write || errors.Is(broken, ErrConflict) || t.remote.Untouched()), broken
 	}
 	if err != nil { // also that of a statement outside of the transaction, such as for a number
 		return write && errors.Is(err, ErrConflict), err

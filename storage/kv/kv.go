@@ -104,6 +104,8 @@ type Remote interface {
 	Latest(key []byte) ([]byte, error)
 	// RoundTrips is how often the transaction has waited for the store.
 	RoundTrips() int
+	// Untouched reports whether nothing has been read yet, so that a new snapshot is as good.
+	Untouched() bool
 	// Broken returns why the snapshot cannot be read any longer, whatever became of the error of the read that found
 	// out, or nil: ErrConflict, or an error with ErrDown in its chain.
 	Broken() error

@@ -209,6 +209,9 @@ func (s *remotePart) Latest(key []byte) ([]byte, error) { return s.remote.Latest
 // RoundTrips is how often the transaction has waited for the store.
 func (s *remotePart) RoundTrips() int { return s.remote.RoundTrips() }
 
+// Untouched reports whether nothing has been read yet.
+func (s *remotePart) Untouched() bool { return s.remote.Untouched() }
+
 // Stamp returns a number for a row.
 func (s *remotePart) Stamp() (uint64, error) { return s.remote.Stamp() }
 

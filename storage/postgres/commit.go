@@ -166,12 +166,16 @@ func writeRows(b *batch, statement string, keys, values [][]byte) {
 	}
 }
 
+// outcomePause is the longest pause between attempts to find out what became of a commit: a database that restarts again and again
+// may be there for less than a second.
+const outcomePause = 200 * time.Millisecond
+
 // outcome finds out what became of a commit whose connection was lost: nil if it was made, else an error that says that
 // it was not and never will be, or that nobody knows.
 func (s *Store) outcome(of slot, cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
 	defer cancel()
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, outcomePause) {
 		made, err := s.fence(ctx, of)
 		switch {
 		case err == nil && made:

@@ -203,7 +203,13 @@ func underFaults(t *testing.T, d *kv.DB, times int, what string, fault func() er
 		}
 		time.Sleep(300 * time.Millisecond)
 	}()
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		readOn(t, d, stop)
+	}()
 	acknowledged, longest := load(t, d, 4, stop)
+	<-reading
 	counter, rows := counted(t, d)
 	t.Logf("%d %s, %d writes, the slowest of which took %s", times, what, acknowledged, longest.Round(time.Millisecond))
 	if counter != acknowledged || int64(rows) != acknowledged || acknowledged == 0 {
@@ -212,6 +218,29 @@ func underFaults(t *testing.T, d *kv.DB, times int, what string, fault func() er
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// readOn reads until it is to stop. A read that has got nothing yet when the connection is lost outlasts what takes less than five seconds.
+func readOn(t *testing.T, d *kv.DB, stop <-chan struct{}) {
+	reads, failed, longest := 0, 0, time.Duration(0)
+	for going := true; going; {
+		began := time.Now()
+		err := d.View(ctx, func(tx *kv.Tx) error { _, err := tx.Get([]byte("n")); return err })
+		took := time.Since(began)
+		if reads++; err != nil {
+			failed++
+			if took < 5*time.Second {
+				t.Errorf("a read fails after %s: %v", took, err)
+			}
+		}
+		longest = max(longest, took)
+		select {
+		case <-stop:
+			going = false
+		default:
+		}
+	}
+	t.Logf("%d reads, of which %d failed, the slowest took %s", reads, failed, longest.Round(time.Millisecond))
 }
 
 // TestStaleConnections ends all connections of a pool that is idle: the next transactions do not notice.

@@ -31,6 +31,7 @@ type snapshot struct {
 	conn    *pgxpool.Conn
 	trips   int
 	broken  error // why nothing more can be read
+	touched bool  // something has been read
 	version uint64
 	xid     int64 // of the transaction, if it may write
 	stamps  uint64
@@ -96,6 +97,9 @@ func (s *snapshot) Latest(key []byte) ([]byte, error) {
 // RoundTrips is how often the transaction has waited for the database.
 func (s *snapshot) RoundTrips() int { return s.trips }
 
+// Untouched reports whether nothing has been read yet.
+func (s *snapshot) Untouched() bool { return !s.touched }
+
 // Broken returns why the snapshot cannot be read any longer.
 func (s *snapshot) Broken() error { return s.broken }
 
@@ -119,6 +123,8 @@ func (s *snapshot) send(single bool, add func(*batch)) error {
 	}
 	if err != nil {
 		s.broken = err
+	} else {
+		s.touched = true
 	}
 	return err
 }
