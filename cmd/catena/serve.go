@@ -354,6 +354,9 @@ type task struct {
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
 	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}), task{"figures", s.day.Run})
+	if a.member != nil {
+		out = append(out, task{"telling of damaged content", s.scrubber.Tell})
+	}
 	if s.backups.folder != "" {
 		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}))
 	}

@@ -232,9 +232,61 @@ func (s *Scrubber) wait(ctx context.Context, until time.Time) error {
 			if left <= 0 {
 				return nil
 			}
-			if err := errors.Join(s.note(ctx), s.save(ctx)); err != nil {
+			if err := errors.Join(s.adopt(ctx), s.note(ctx), s.save(ctx)); err != nil {
 				return err
 			}
+		}
+	}
+}
+
+// adopt takes over what other servers have found since, and reads it again.
+func (s *Scrubber) adopt(ctx context.Context) error {
+	told := map[string]damageRow{}
+	if err := s.repo.View(ctx, s.repo.System(), func(t *storage.Tx) error {
+		clear(told)
+		return eachRow(t.Secret(damageTable), func(digest string, d damageRow) { told[digest] = d })
+	}); err != nil {
+		return err
+	}
+	for digest, d := range told {
+		if s.found[digest] {
+			continue
+		}
+		switch err := s.repo.Blobs().Verify(ctx, digest); {
+		case err == nil:
+			s.found[digest] = true // it is whole, so that its row goes
+		case blob.DamageIn(err) == nil:
+			s.repo.Blobs().Note(&blob.Damage{Digest: digest, What: d.Problem})
+		}
+	}
+	return nil
+}
+
+// Tell writes down the damage that this server finds while another one of the store scrubs, which takes it over.
+func (s *Scrubber) Tell(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.repo.Blobs().Found():
+		}
+		known := s.repo.Blobs().Damaged()
+		err := s.repo.Update(ctx, s.repo.System(), func(t *storage.Tx) error {
+			table := t.Secret(damageTable)
+			for digest, d := range known {
+				if there, err := table.Get(digest, new(damageRow)); err != nil {
+					return err
+				} else if there {
+					continue
+				}
+				if err := table.Put(digest, damageRow{d.What, t.Now()}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			s.repo.Log().Warn("damaged content is not written down", "contents", len(known), "error", err)
 		}
 	}
 }
@@ -285,7 +337,7 @@ func (s *Scrubber) note(ctx context.Context) error {
 	if !changed {
 		return nil
 	}
-	err = s.repo.Update(ctx, s.repo.System(), func(t *storage.Tx) error { return writeDamage(t, now, problems) })
+	err = s.repo.Update(ctx, s.repo.System(), func(t *storage.Tx) error { return writeDamage(t, s.found, now, problems) })
 	if err == nil {
 		s.found = now
 	}
@@ -304,15 +356,15 @@ func eachRow(table storage.Table, fn func(digest string, d damageRow)) error {
 	return nil
 }
 
-// writeDamage makes the rows of damage those that are given.
-func writeDamage(t *storage.Tx, now map[string]bool, problems map[string]string) error {
+// writeDamage makes the rows of damage those that are given, instead of those before. What another server has written meanwhile stays.
+func writeDamage(t *storage.Tx, before, now map[string]bool, problems map[string]string) error {
 	table := t.Secret(damageTable)
 	old := map[string]bool{}
 	if err := eachRow(table, func(digest string, _ damageRow) { old[digest] = true }); err != nil {
 		return err
 	}
 	for digest := range old {
-		if !now[digest] {
+		if before[digest] && !now[digest] {
 			if err := table.Delete(digest); err != nil {
 				return err
 			}
