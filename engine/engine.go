@@ -63,9 +63,10 @@ type core struct {
 	programs  *program.Programs
 	uploads   Uploads
 	keeper    Keeper
-	board     *cluster.Board // where servers that share the store show each other what runs; nil: it is not shared
-	first     *storage.Repo  // that has the board
-	computing *slots.Slots   // for long computations
+	board     *cluster.Board                 // where servers that share the store show each other what runs; nil: it is not shared
+	first     *storage.Repo                  // that has the board
+	others    atomic.Pointer[cluster.Member] // this server among those that share the store; nil: it is not shared
+	computing *slots.Slots                   // for long computations
 	quoted    quoted.Texts
 	busy      sync.Map // idempotency keys of calls under way
 }
@@ -142,8 +143,11 @@ func (e *Engine) Repo() *storage.Repo { return e.repo }
 // Limits returns the bounds that hold.
 func (e *Engine) Limits() Limits { return e.limits }
 
-// Traces returns the traces of recent calls.
+// Traces returns the traces of recent calls of this server.
 func (e *Engine) Traces() *TraceStore { return e.traces }
+
+// Join has the engine ask the other servers of a shared store for what they keep for themselves.
+func (e *Engine) Join(m *cluster.Member) { e.others.Store(m) }
 
 // System returns the server itself, which may do everything.
 func (e *Engine) System() *Principal { return e.repo.System() }

@@ -338,3 +338,44 @@ func TestExpressions(t *testing.T) {
 		}
 	}
 }
+
+// TestShownTraces: a trace has failed if it has an error, and lists show what was asked for and may be seen, newest first.
+func TestShownTraces(t *testing.T) {
+	s := newTraceStore(Limits{TraceRuns: 10, TraceMinute: time.Hour}, time.Now)
+	ann, bob := &Principal{Name: "ann", ID: 1}, &Principal{Name: "bob", ID: 2}
+	for _, x := range []*Trace{
+		{ID: "1", Op: "A.B", User: "ann", Request: "r", owner: storage.OwnedBy(ann)},
+		{ID: "2", Op: "A.B", User: "bob", Error: "e", owner: storage.OwnedBy(bob)},
+	} {
+		x.Start = time.Now()
+		s.add(x)
+	}
+	for _, x := range []struct {
+		as   *Principal
+		f    TraceFilter
+		want string
+	}{
+		{&Principal{Admin: true}, TraceFilter{}, "2 failed, 1 ok"},
+		{&Principal{Admin: true}, TraceFilter{Limit: 1}, "2 failed"},
+		{&Principal{Admin: true}, TraceFilter{Status: "ok"}, "1 ok"},
+		{&Principal{Admin: true}, TraceFilter{Status: "failed", Op: "A.B"}, "2 failed"},
+		{&Principal{Admin: true}, TraceFilter{User: "bob"}, "2 failed"},
+		{&Principal{Admin: true}, TraceFilter{Op: "A.C"}, ""},
+		{&Principal{Admin: true}, TraceFilter{Request: "r"}, "1 ok"},
+		{&Principal{Admin: true}, TraceFilter{User: "ann", Status: "failed"}, ""},
+		{ann, TraceFilter{}, "1 ok"},
+		{bob, TraceFilter{Status: "ok"}, ""},
+		{&Principal{Name: "ann", ID: 3}, TraceFilter{}, ""}, // another one of the name
+	} {
+		if x.f.Limit == 0 {
+			x.f.Limit = 10
+		}
+		var got []string
+		for _, one := range s.list(x.as, &x.f) {
+			got = append(got, one.ID+" "+one.Status)
+		}
+		if text := strings.Join(got, ", "); text != x.want {
+			t.Errorf("%s, %+v: %q, want %q", x.as.Name, x.f, text, x.want)
+		}
+	}
+}

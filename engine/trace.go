@@ -110,8 +110,9 @@ func (r *running) newStep() *Trace {
 	return t
 }
 
-// IsOf reports whether it is the trace of a call of somebody's, and not of one who had the name before.
-func (t *Trace) IsOf(p *Principal) bool { return t.owner.Is(p) }
+// SeenBy reports whether somebody may see the trace: administrators see all, others those of their own calls, and not of one who had
+// the name before.
+func (t *Trace) SeenBy(p *Principal) bool { return p.Admin || t.owner.Is(p) }
 
 // Span is a call as a collector of traces is told of it. How it ended is known at its end only.
 type Span struct {

@@ -93,9 +93,9 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// ownState are the files about what another server does not know, or not at once: traces, and changes that transactions which
+// ownState are the files about what another server does not know at once: changes that transactions which
 // are under way may come before.
-var ownState = []string{"12-automation.txt", "37-operations-drive.txt"}
+var ownState = []string{"37-operations-drive.txt"}
 
 // workThrough does the bulk commands of a server until the test ends.
 func workThrough(t *testing.T, s *resttest.Server) {

@@ -72,7 +72,7 @@ func start(t testing.TB) *resttest.Server {
 	return resttest.Start(t, resttest.Config{Ops: testOps})
 }
 
-// startOne is start for what a server has for itself: traces and figures.
+// startOne is start for what a server has for itself: figures.
 func startOne(t testing.TB) *resttest.Server {
 	t.Helper()
 	return resttest.Start(t, resttest.Config{Ops: testOps, Single: true})
@@ -391,7 +391,7 @@ func TestIdempotency(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	s := startOne(t)
+	s := start(t)
 	got := s.Do("POST", "/api/v1/path/default-domain/workspaces?dryRun=true&trace=true", fmt.Sprintf(document, "a"))
 	body := got.JSON(t)
 	value, _ := body["value"].(map[string]any)

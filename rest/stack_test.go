@@ -10,7 +10,7 @@ import (
 
 // TestStackDisplay fails calls while answers have traces, and while they have none.
 func TestStackDisplay(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Single: true}) // traces
+	s := resttest.Start(t, resttest.Config{})
 	s.User("alice")
 	stack := func(op, body string) string {
 		t.Helper()

@@ -293,7 +293,7 @@ func (x *Request) fail(err error) {
 func (x *Request) failed(err error, text string) {
 	p := problemOf(err, text)
 	if x.As != nil && x.Engine != nil && x.Engine.Traces().Shown() {
-		if t := x.Engine.Traces().Failure(x.ID); t != nil && x.SeesTrace(t) {
+		if t := x.Engine.Traces().Failure(x.ID); t != nil && t.SeenBy(x.As) {
 			p.Trace = t.Text()
 		}
 	}
@@ -330,6 +330,3 @@ func (x *Request) ProblemType(err error) string { return x.problemPage(fault.Wor
 func (x *Request) problemPage(word string) string {
 	return x.Prefix() + ErrorCodesPath + "#" + word
 }
-
-// SeesTrace reports whether the caller may see a trace: administrators see all, others their own.
-func (x *Request) SeesTrace(t *engine.Trace) bool { return x.As.Admin || t.IsOf(x.As) }

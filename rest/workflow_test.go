@@ -126,7 +126,7 @@ func TestWorkflowSeen(t *testing.T) {
 
 // TestWorkflowsOfPage enriches a page, whose documents each describe their own workflows and tasks.
 func TestWorkflowsOfPage(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Single: true}) // traces
+	s := resttest.Start(t, resttest.Config{})
 	flows := map[string][]string{}
 	for _, name := range []string{"a", "b", "c"} {
 		uid := s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"`+name+`"}`).JSON(t)["uid"].(string)

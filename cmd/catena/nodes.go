@@ -28,6 +28,7 @@ func (a *app) join(ctx context.Context, address string) (err error) {
 	}
 	a.member, err = cluster.Join(ctx, a.repo, cluster.Node{Address: address, Host: host, Version: version})
 	if err == nil {
+		a.engine.Join(a.member)
 		a.follower = library.NewFollower(a.deployments(), a.engine, a.log, a.member.Compare)
 	}
 	return err
@@ -82,7 +83,7 @@ func (a *app) nodeTasks() []task {
 	if a.member == nil {
 		return nil
 	}
-	return []task{{"node", a.member.Run}, {"following other nodes", a.follower.Run}, {"sharing running calls", a.engine.ShareRuns}}
+	return []task{{"node", a.member.Run}, {"following other nodes", a.follower.Run}, {"sharing running calls", a.engine.ShareRuns}, {"answering other nodes", a.engine.AnswerOthers}}
 }
 
 // nodeFigures are those of a node of a database. A server with a data directory has none.

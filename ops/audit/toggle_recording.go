@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"context"
+
 	"catena/engine"
 )
 
-// toggleRecording changes this process and nothing stored: it ends with a restart. The platform
+// toggleRecording changes the servers that are running and nothing stored: it ends with a restart. The platform
 // answers everybody with the state; here it is for administrators.
 var toggleRecording = engine.Op{
 	Name:     "Traces.ToggleRecording",
@@ -23,13 +25,14 @@ type toggleParams struct {
 }
 
 func (p toggleParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {
-	t := c.Engine().Traces()
-	if !p.ReadOnly {
-		on := !t.Recording()
-		if p.Enable != "" {
-			on = p.Enable == "true"
-		}
-		t.SetRecording(on)
+	on := c.Engine().Traces().Recording()
+	if p.ReadOnly {
+		return on, nil
 	}
-	return t.Recording(), nil
+	on = !on
+	if p.Enable != "" {
+		on = p.Enable == "true"
+	}
+	c.After(func(ctx context.Context) error { return c.Engine().Turn(ctx, &on, nil) })
+	return on, nil
 }

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"context"
+
 	"catena/engine"
 )
 
@@ -21,11 +23,10 @@ type toggleStackParams struct {
 }
 
 func (p toggleStackParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {
-	t := c.Engine().Traces()
-	on := !t.Shown()
+	on := !c.Engine().Traces().Shown()
 	if p.Enable != "" {
 		on = p.Enable == "true"
 	}
-	t.Show(on)
+	c.After(func(ctx context.Context) error { return c.Engine().Turn(ctx, nil, &on) })
 	return on, nil
 }

@@ -11,7 +11,7 @@ var slowQueries = engine.Op{
 	Name:     "Repository.SlowQueries",
 	Label:    "List Slow Queries",
 	Category: "Fetch",
-	Doc:      "Lists the queries that took more than half a second, or were refused, since the server started, by shape: the query without its values. Each has the count, what the longest one read, and the index that would make it cheap. For administrators only.",
+	Doc:      "Lists the queries that took more than half a second, or were refused, since the servers started, by shape: the query without its values. Each has the count, what the longest one read, and the index that would make it cheap. For administrators only.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
 	Run:      engine.On(slowQueriesParams.run),
@@ -25,7 +25,7 @@ func (slowQueriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 		return nil, err
 	}
 	out := []any{}
-	for _, q := range search.Slowest(c.Tx.Repo()) {
+	for _, q := range c.Engine().SlowQueries(c) {
 		one := map[string]any{
 			"query": q.Shape, "count": int64(q.Count), "refused": int64(q.Refused), "longest": q.Longest.Milliseconds(),
 			"rows": int64(q.Rows), "documents": int64(q.Docs), "last": q.Last.UTC().Format(time.RFC3339),

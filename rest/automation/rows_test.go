@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"testing"
 
-	"catena/engine"
 	"catena/storage/fault"
 )
 
@@ -39,26 +38,6 @@ func TestLimitOf(t *testing.T) {
 		}
 		if err != nil || got != want {
 			t.Errorf("%q: %d, %v", text, got, err)
-		}
-	}
-}
-
-// TestTraced: a trace has failed if it has an error, and is found by that.
-func TestTraced(t *testing.T) {
-	ok, failed := tracedOf(&engine.Trace{ID: "1", Op: "A.B", User: "ann", Request: "r"}), tracedOf(&engine.Trace{ID: "2", Op: "A.B", User: "bob", Error: "e"})
-	if ok.Status != "ok" || failed.Status != "failed" || failed.Error != "e" {
-		t.Errorf("%+v, %+v", ok, failed)
-	}
-	for query, want := range map[string][2]bool{
-		"": {true, true}, "status=ok": {true, false}, "status=failed": {false, true}, "user=bob": {false, true}, "operation=A.B": {true, true},
-		"operation=A.C": {false, false}, "requestId=r": {true, false}, "user=ann&status=failed": {false, false},
-	} {
-		q, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := [2]bool{ok.fits(q), failed.fits(q)}; got != want {
-			t.Errorf("%s: %v", query, got)
 		}
 	}
 }

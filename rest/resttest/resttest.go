@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,7 @@ import (
 	"catena/rest"
 	"catena/rest/server"
 	"catena/storage"
+	"catena/storage/cluster"
 	"catena/storage/credential"
 	"catena/storage/people"
 	"catena/storage/storagetest"
@@ -81,7 +83,7 @@ func Start(t testing.TB, c Config) *Server {
 	}
 	s.Start()
 	if len(repos) > 1 {
-		s.shareRuns()
+		s.share()
 	}
 	t.Cleanup(func() {
 		for _, n := range s.nodes.all {
@@ -92,12 +94,17 @@ func Start(t testing.TB, c Config) *Server {
 	return s
 }
 
-// shareRuns has the servers show each other their running calls until the test ends.
-func (s *Server) shareRuns() {
+// share has the servers be nodes of a store, show each other their running calls and answer each other, until the test ends.
+func (s *Server) share() {
 	var sharing sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
-	for _, n := range s.nodes.all {
-		sharing.Go(func() { check(s.t, n.engine.ShareRuns(ctx)) })
+	for i, n := range s.nodes.all {
+		m, err := cluster.Join(ctx, n.engine.Repo(), cluster.Node{ID: "node" + strconv.Itoa(i)})
+		check(s.t, err)
+		n.engine.Join(m)
+		for _, work := range []func(context.Context) error{m.Run, n.engine.ShareRuns, n.engine.AnswerOthers} {
+			sharing.Go(func() { check(s.t, work(ctx)) })
+		}
 	}
 	s.t.Cleanup(func() {
 		stop()

@@ -86,10 +86,49 @@ func Slowest(r *storage.Repo) []SlowQuery {
 		one.Automatic = states[one.Advice]
 		out = append(out, one)
 	}
-	slices.SortFunc(out, func(a, b SlowQuery) int {
+	sortSlow(out)
+	return out
+}
+
+func sortSlow(all []SlowQuery) {
+	slices.SortFunc(all, func(a, b SlowQuery) int {
 		return cmp.Or(cmp.Compare(time.Duration(b.Count)*b.Longest, time.Duration(a.Count)*a.Longest), strings.Compare(a.Shape, b.Shape))
 	})
-	return out
+}
+
+// JoinSlow returns the slow queries of several servers as those of one.
+func JoinSlow(here []SlowQuery, others ...[]SlowQuery) []SlowQuery {
+	at := map[string]int{}
+	for i, q := range here {
+		at[q.Shape] = i
+	}
+	for _, more := range others {
+		for _, q := range more {
+			i, ok := at[q.Shape]
+			if !ok {
+				at[q.Shape], here = len(here), append(here, q)
+				continue
+			}
+			here[i].join(q)
+		}
+	}
+	sortSlow(here)
+	return here
+}
+
+// join adds what another server knows of the same shape.
+func (s *SlowQuery) join(other SlowQuery) {
+	s.Count, s.Refused = s.Count+other.Count, s.Refused+other.Refused
+	if other.Longest > s.Longest {
+		s.Longest, s.Rows, s.Docs = other.Longest, other.Rows, other.Docs
+	}
+	newest := other.Last.After(s.Last)
+	if newest {
+		s.Last = other.Last
+	}
+	if other.Advice != "" && (newest || s.Advice == "") {
+		s.Advice, s.Automatic = other.Advice, other.Automatic
+	}
 }
 
 // note counts what the query cost if an index would have made it cheap, and logs it if it was slow or refused.
