@@ -58,7 +58,7 @@ LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./sto
 
 test: build client ## the whole suite, race detector on; make lint vets
 	$(SUITE) -race -p 3 -timeout 15m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
-	$(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
+	$(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|TracesElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
 	$(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
 
 postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory
