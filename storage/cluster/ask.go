@@ -160,17 +160,17 @@ func (m *Member) Answer(ctx context.Context, all Answers) error {
 	clean := time.NewTicker(askedKept)
 	defer clean.Stop()
 	done := map[string]bool{} // questions that were answered and are there still
-	for {
-		tidy := false
+	for tidy := false; ; {
+		if err := m.answerAll(ctx, all, done, tidy); err != nil && ctx.Err() == nil {
+			m.log.Warn("questions of other servers cannot be answered", "err", err)
+		}
+		tidy = false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-woken:
 		case <-clean.C:
 			tidy = true
-		}
-		if err := m.answerAll(ctx, all, done, tidy); err != nil && ctx.Err() == nil {
-			m.log.Warn("questions of other servers cannot be answered", "err", err)
 		}
 	}
 }

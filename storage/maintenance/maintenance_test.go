@@ -236,7 +236,7 @@ func TestDue(t *testing.T) {
 // TestDamageRows: the rows of damage are those of the last list, and what was known before keeps when it was found.
 func TestDamageRows(t *testing.T) {
 	w := storagetest.NewWorld(t)
-	begun := w.Now
+	begun, before := w.Now, map[string]bool{}
 	for i, c := range []struct{ now, want string }{{"", ""}, {"a b", "a:0 b:0"}, {"a b", "a:0 b:0"}, {"b c", "b:0 c:3"}, {"a", "a:4"}, {"", ""}} {
 		w.Now = begun.Add(time.Duration(max(0, i-1)) * time.Hour)
 		if i > 1 {
@@ -246,7 +246,8 @@ func TestDamageRows(t *testing.T) {
 		for digest := range strings.FieldsSeq(c.now) {
 			now[digest], problems[digest] = true, "is missing"
 		}
-		w.Write(w.System(), func(tx *storage.Tx) error { return writeDamage(tx, now, problems) })
+		w.Write(w.System(), func(tx *storage.Tx) error { return writeDamage(tx, before, now, problems) })
+		before = now
 		var got []string
 		w.Read(w.System(), func(tx *storage.Tx) error {
 			got = nil
