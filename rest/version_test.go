@@ -14,7 +14,7 @@ func TestVersionsOverTheWire(t *testing.T) {
 	live := s.Do("GET", "/api/v1/path/v?fetch.document=versionLabel", "").JSON(t)
 	for name, want := range map[string]any{
 		"isVersion": true, "isLatestVersion": true, "isLatestMajorVersion": false, "versionableId": live["uid"],
-		"path": "v", "parentRef": nil, "isCheckedOut": false, "isProxy": false,
+		"path": "/v", "parentRef": nil, "isCheckedOut": false, "isProxy": false,
 	} {
 		if got := version[name]; got != want {
 			t.Errorf("version: %s is %v, want %v", name, got, want)
@@ -50,7 +50,18 @@ func TestVersionsOverTheWire(t *testing.T) {
 		t.Errorf("publications: %s", got.Text)
 	}
 	id, _ := version["uid"].(string)
+	if got := s.Do("GET", "/api/v1/id/"+id, "").JSON(t)["path"]; got != "/v" {
+		t.Errorf("path of a version: %v", got)
+	}
 	if got := s.Do("PUT", "/api/v1/id/"+id, change+" "); got.StatusCode != http.StatusConflict {
 		t.Errorf("change of a version: %d %s", got.StatusCode, got.Text)
+	}
+	s.Do("POST", "/api/v1/automation/Document.Move", `{"input":"/v","params":{"target":"/default-domain/workspaces","name":"w"}}`)
+	if got := s.Do("GET", "/api/v1/id/"+id, "").JSON(t)["path"]; got != "/default-domain/workspaces/w" {
+		t.Errorf("path after a move: %v", got)
+	}
+	s.Do("DELETE", "/api/v1/path/default-domain/workspaces/w", "")
+	if got := s.Do("GET", "/api/v1/id/"+id, ""); got.StatusCode == http.StatusOK && got.JSON(t)["path"] != "v" {
+		t.Errorf("path without a live document: %s", got.Text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -19,9 +20,9 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = append(dst, `{"entity-type":"document","repository":`...)
 	dst = schema.AppendString(dst, d.Repository())
 	dst = d.AppendID(append(dst, `,"uid":`...))
-	path := ""
-	if d.HasPath() {
-		path = d.Path()
+	path, err := w.pathOf(d)
+	if err != nil {
+		return nil, err
 	}
 	dst = textOr(append(dst, `,"path":`...), path)
 	dst = schema.AppendString(append(dst, `,"type":`...), d.Type().Name)
@@ -36,7 +37,6 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = strconv.AppendBool(dst, d.IsVersion())
 	dst = strconv.AppendBool(append(dst, `,"isProxy":`...), d.IsProxy())
 	if d.IsVersion() || d.IsProxy() {
-		var err error
 		if dst, err = w.versionOf(dst, d); err != nil {
 			return nil, err
 		}
@@ -50,7 +50,6 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = modified(dst, d)
 	deep := level <= max(w.o.Depth, 1)
 	if deep && len(w.o.Properties) > 0 {
-		var err error
 		if dst, err = w.properties(append(dst, `,"properties":{`...), d); err != nil {
 			return nil, err
 		}
@@ -62,6 +61,23 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 		return w.enriched(dst, d, level)
 	}
 	return append(dst, '}'), nil
+}
+
+// pathOf is the path that clients know a document by. A version has that of its live document: front ends go there when a version
+// has been restored. Without a live document that the caller may read, it is the name alone.
+func (w *writer) pathOf(d *storage.Doc) (string, error) {
+	if !d.HasPath() {
+		return "", nil
+	}
+	if d.IsVersion() && w.c.Tx != nil {
+		switch live, err := w.c.Tx.Live(d); {
+		case err == nil:
+			return live.Path(), nil
+		case !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Denied):
+			return "", err
+		}
+	}
+	return d.Path(), nil
 }
 
 // modified appends when a document was last changed, if it says.
