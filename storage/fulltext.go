@@ -85,6 +85,9 @@ func (t *Tx) textOf(d *Doc, only *schema.Field) (*text.Text, error) {
 			text.Each(v, add)
 		}
 	}
+	if err := d.eachTag(add); err != nil {
+		return nil, err
+	}
 	err = d.eachBlob(func(c *blob.Blob) error {
 		found, err := t.kv.Get(layout.TextKey(c.Digest))
 		add(string(found))
@@ -93,7 +96,22 @@ func (t *Tx) textOf(d *Doc, only *schema.Field) (*text.Text, error) {
 	return text.Analyse(code, b.String()), err
 }
 
-const noteKey = "note:note"
+// Properties with texts of their own: a note, and the tags of a document with who has put them there.
+const (
+	noteKey = "note:note"
+	tagsKey = "nxtag:tags"
+)
+
+// eachTag calls fn with each tag of a document.
+func (d *Doc) eachTag(fn func(any)) error {
+	v, err := d.value(tagsKey)
+	text.Each(v, func(v any) {
+		if tag, ok := v.(map[string]any); ok {
+			fn(tag["label"])
+		}
+	})
+	return err
+}
 
 // note takes the marks of HTML off a note.
 func (t *Tx) note(d *Doc, v any) any {

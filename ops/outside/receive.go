@@ -14,6 +14,7 @@ import (
 	"catena/engine/mailbox"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/text/rfc822"
 )
 
 // mailboxTable keeps where readers of mailboxes have got to. It is written by the transaction that reads, so that a message
@@ -139,7 +140,7 @@ func (p *receiveParams) message(c *engine.Ctx, raw *mailbox.Raw) (map[string]any
 	}
 	files := []any{}
 	var failed error // which is the server's, not the message's
-	m, err := mailbox.Parse(raw.Body, func(f mailbox.File) error {
+	m, err := rfc822.Parse(raw.Body, func(f rfc822.File) error {
 		var b *storage.Blob
 		b, failed = c.Tx.NewBlob(f.Name, f.Type, c.Reader(f.Body))
 		files = append(files, b)
@@ -164,7 +165,7 @@ func (p *receiveParams) message(c *engine.Ctx, raw *mailbox.Raw) (map[string]any
 }
 
 // describe puts what a message says into a map.
-func describe(out map[string]any, m *mailbox.Message) {
+func describe(out map[string]any, m *rfc822.Message) {
 	for name, v := range map[string]any{
 		"id": m.ID, "from": m.From, "name": m.Name, "to": list(m.To), "cc": list(m.Cc), "subject": m.Subject, "text": m.Text, "html": m.HTML,
 	} {

@@ -44,6 +44,7 @@ type termSearch struct {
 type list struct {
 	terms  []string
 	starts bool
+	loose  bool // has more documents than the word looked for
 	rows   int
 }
 
@@ -81,7 +82,7 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 		switch {
 		case !term.Not:
 			lists = append(lists, found...)
-		case len(found) == 1 && !found[0].starts:
+		case len(found) == 1 && !found[0].starts && !found[0].loose:
 			without = append(without, found[0])
 		default:
 			s.exact = false
@@ -118,19 +119,23 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 // lists are those a document of the term is on. A phrase is on the list of each of its words, which
 // says nothing about their order.
 func (s *termSearch) lists(term query.Term) []list {
-	stems, words := text.Stems(term.Phrase), text.Words(term.Phrase)
+	stems, words := text.Stems(term.Phrase, term.Prefix), text.Words(term.Phrase)
 	lists := make([]list, len(stems))
 	for i := range stems {
 		lists[i].terms = stems[i]
+		if lists[i].loose = len(stems[i]) > len(text.Languages); lists[i].loose {
+			s.exact = false
+		}
 	}
 	if len(lists) > 1 || term.Prefix {
 		s.exact = false
 	}
 	if last := len(lists) - 1; term.Prefix && last >= 0 {
-		l := list{starts: true, terms: []string{text.Bare + words[last]}}
+		l := list{starts: true, loose: lists[last].loose, terms: []string{text.Bare + words[last]}}
 		for _, language := range text.Languages {
 			l.terms = append(l.terms, language+":"+words[last])
 		}
+		l.terms = append(l.terms, stems[last][len(text.Languages):]...)
 		lists[last] = l
 	}
 	return lists

@@ -30,19 +30,25 @@ type Span struct{ From, To int }
 func Find(language, s string, phrases []Phrase) []Span {
 	s = s[:min(len(s), maxText)]
 	t := &Text{language: Language(language)}
-	stem := stemmers[t.language]
 	var at []Span
 	each(s, func(word, folded string, from, to int) bool {
-		t.words, t.stems, at = append(t.words, folded), append(t.stems, fold(stem(word))), append(at, Span{from, to})
+		pieces := pieces(s[from:to])
+		t.add(word, folded, pieces)
+		for _, piece := range pieces {
+			at, from = append(at, Span{from, from + len(piece)}), from+len(piece)
+		}
+		if len(pieces) == 0 {
+			at = append(at, Span{from, to})
+		}
 		return len(at) < MaxWords
 	})
 	var found []Span
 	for _, p := range phrases[:min(len(phrases), maxMarked)] {
-		want := analyse(t.language, p.Words, maxPhrase)
-		n := len(want.words)
-		for i := 0; n > 0 && i+n <= len(at) && len(found) < maxMarked; i++ {
-			if t.begins(i, want, p.Prefix) {
-				found = append(found, Span{at[i].From, at[i+n-1].To})
+		for _, want := range t.wanted(p.Words) {
+			for i := 0; i < len(at) && len(found) < maxMarked; i++ {
+				if n := t.begins(i, want, p.Prefix); n > 0 {
+					found = append(found, Span{at[i].From, at[i+n-1].To})
+				}
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"catena/storage/fault"
+	"catena/storage/text/rfc822"
 )
 
 // Bounds of what is read of a file, in bytes.
@@ -58,6 +59,8 @@ func readerOf(mime, name string) reader {
 		return nil
 	case mime == "text/html" || mime == "application/xhtml+xml":
 		return readHTML
+	case mime == Message || ext == ".eml":
+		return readMessage
 	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/x-yaml", slices.Contains(plain, ext):
 		return readPlain
 	case strings.HasPrefix(mime, "application/vnd.openxmlformats-officedocument."), strings.HasPrefix(mime, "application/vnd.oasis.opendocument."),
@@ -75,7 +78,35 @@ var (
 
 func readPlain(f io.ReadSeeker, _ int64) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(f, maxText))
-	return string(b), err
+	return Decode(b, "", ""), err
+}
+
+// Message is the type of messages of electronic mail.
+const Message = "message/rfc822"
+
+// readMessage reads what somebody who opens a message sees: who wrote to whom, about what, the text, and the names of its files.
+func readMessage(f io.ReadSeeker, _ int64) (string, error) {
+	body, err := io.ReadAll(io.LimitReader(f, maxRead))
+	if err != nil {
+		return "", err
+	}
+	var files strings.Builder
+	m, err := rfc822.Parse(body, func(f rfc822.File) error {
+		files.WriteString(f.Name + "\n")
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	said := m.Text
+	if strings.TrimSpace(said) == "" {
+		said = HTML(m.HTML)
+	}
+	var b strings.Builder
+	for _, line := range []string{m.Subject, strings.TrimSpace(m.Name + " " + m.From), strings.Join(slices.Concat(m.To, m.Cc), ", "), "", strings.TrimSpace(said), files.String()} {
+		b.WriteString(line + "\n")
+	}
+	return b.String(), nil
 }
 
 func readHTML(f io.ReadSeeker, _ int64) (string, error) {

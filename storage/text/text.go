@@ -2,6 +2,8 @@
 // stems in the language of the text. Stems come from the Snowball algorithms; scripts without blanks are searched
 // character by character.
 //
+// A word whose case changes, or in which digits follow letters, is found by its pieces too: TrashedFile1 by trashed file.
+//
 // The same analysis is applied to documents when they are indexed and to the text of a query, so a change of
 // it requires that all documents are indexed again. Words are kept in two forms: folded, for exact phrases
 // and prefixes, and stemmed, for words in other inflections. What is analysed is bounded in words, terms and
@@ -24,13 +26,22 @@ const (
 	MaxTerms = 4000 // different terms of one text
 
 	maxPhrase = 100 // words of a phrase that is looked for
+	maxPieces = 6   // of a word; what has more is a digest or an address, of which nobody looks for a piece
 )
 
-// Text is analysed text.
+// Text is analysed text. A word whose case changes, or in which digits follow letters, such as TrashedFile1, is found as
+// a whole and by its pieces, which are words one behind the other.
 type Text struct {
-	language string
-	words    []string // in their order, folded
-	stems    []string // of the same words
+	language  string
+	words     []string // in their order, folded
+	stems     []string // of the same words
+	compounds map[int]compound
+}
+
+// compound is a word in pieces, by the place of the first one.
+type compound struct {
+	pieces     int
+	word, stem string
 }
 
 // Analyse cuts a text into words. The language is a tag such as "fr" or "pt-BR", or a name
@@ -39,13 +50,74 @@ func Analyse(language, s string) *Text { return analyse(language, s, MaxWords) }
 
 func analyse(language, s string, most int) *Text {
 	t := &Text{language: Language(language)}
-	stem := stemmers[t.language]
-	each(s, func(word, folded string, _, _ int) bool {
-		t.words = append(t.words, folded)
-		t.stems = append(t.stems, fold(stem(word)))
+	each(s, func(word, folded string, from, to int) bool {
+		t.add(word, folded, pieces(s[from:to]))
 		return len(t.words) < most
 	})
 	return t
+}
+
+// add adds a word behind the others.
+func (t *Text) add(word, folded string, pieces []string) {
+	stem := stemmers[t.language]
+	if len(pieces) == 0 {
+		t.words, t.stems = append(t.words, folded), append(t.stems, fold(stem(word)))
+		return
+	}
+	if t.compounds == nil {
+		t.compounds = map[int]compound{}
+	}
+	t.compounds[len(t.words)] = compound{len(pieces), folded, fold(stem(word))}
+	for _, piece := range pieces {
+		piece = strings.ToLower(piece)
+		t.words, t.stems = append(t.words, fold(piece)), append(t.stems, fold(stem(piece)))
+	}
+}
+
+// pieces cuts a word in front of capital letters behind small ones, and between letters and digits; nil if there is nothing
+// to cut.
+func pieces(word string) []string {
+	if len(word) > MaxWord {
+		return nil
+	}
+	var all []string
+	start, before := 0, kindNone
+	for i, r := range word {
+		kind := kindOf(r)
+		if kind == kindNone {
+			continue // an accent goes with its letter
+		}
+		if before == kindSmall && kind == kindCapital || before != kindNone && (before == kindDigit) != (kind == kindDigit) {
+			all, start = append(all, word[start:i]), i
+		}
+		before = kind
+	}
+	if len(all) == 0 || len(all) >= maxPieces {
+		return nil
+	}
+	return append(all, word[start:])
+}
+
+// Kinds of characters, between which words are cut.
+const (
+	kindNone = iota
+	kindSmall
+	kindCapital
+	kindDigit
+)
+
+func kindOf(r rune) int {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return kindSmall
+	case unicode.IsDigit(r):
+		return kindDigit
+	case unicode.IsUpper(r):
+		return kindCapital
+	case unicode.IsMark(r):
+		return kindNone
+	}
+	return kindSmall
 }
 
 // each calls fn with the words of a text in lower case, with and without accents, and with
@@ -124,43 +196,75 @@ func fold(word string) string {
 // Has reports whether the words of a phrase occur one behind the other, in any of their
 // forms. With a prefix the last word may go on, but not change.
 func (t *Text) Has(phrase string, prefix bool) bool {
-	want := analyse(t.language, phrase, maxPhrase)
-	n := len(want.words)
-	if n == 0 {
-		return false
-	}
-	for i := 0; i+n <= len(t.words); i++ {
-		if t.begins(i, want, prefix) {
-			return true
+	for _, want := range t.wanted(phrase) {
+		for i := range t.words {
+			if t.begins(i, want, prefix) > 0 {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// begins reports whether the words wanted begin at word i.
-func (t *Text) begins(i int, want *Text, prefix bool) bool {
-	last := len(want.words) - 1
-	for j, stem := range want.stems {
-		if prefix && j == last {
-			if !strings.HasPrefix(t.words[i+j], want.words[j]) {
-				return false
-			}
-		} else if t.stems[i+j] != stem {
-			return false
-		}
+// wanted are the forms of a phrase, each of which a text may have: with its words in pieces, and as they are.
+func (t *Text) wanted(phrase string) []*Text {
+	cut := analyse(t.language, phrase, maxPhrase)
+	switch {
+	case len(cut.words) == 0:
+		return nil
+	case len(cut.compounds) == 0:
+		return []*Text{cut}
 	}
-	return true
+	whole := &Text{language: t.language}
+	each(phrase, func(word, folded string, _, _ int) bool {
+		whole.add(word, folded, nil)
+		return len(whole.words) < maxPhrase
+	})
+	return []*Text{cut, whole}
+}
+
+// begins returns how many words from word i on are those wanted; 0: other words begin there.
+func (t *Text) begins(i int, want *Text, prefix bool) int {
+	at := i
+	for j := range want.words {
+		n := t.meets(at, want.words[j], want.stems[j], prefix && j == len(want.words)-1)
+		if n == 0 {
+			return 0
+		}
+		at += n
+	}
+	return at - i
+}
+
+// meets returns of how many words the word at i is, if it is the one wanted, else 0.
+func (t *Text) meets(i int, word, stem string, prefix bool) int {
+	if i >= len(t.words) {
+		return 0
+	}
+	if prefix && strings.HasPrefix(t.words[i], word) || !prefix && t.stems[i] == stem {
+		return 1
+	}
+	if c, ok := t.compounds[i]; ok && (prefix && strings.HasPrefix(c.word, word) || !prefix && c.stem == stem) {
+		return c.pieces
+	}
+	return 0
 }
 
 // Terms are what the text is found by: each stem with its language, and each word that is
 // not its own stem, for searches by the beginning of words. They are sorted.
 func (t *Text) Terms() []string {
 	terms := make([]string, 0, len(t.words)+len(t.words)/2)
-	for i, stem := range t.stems {
+	add := func(word, stem string) {
 		terms = append(terms, t.language+":"+stem)
-		if word := t.words[i]; word != stem {
+		if word != stem {
 			terms = append(terms, Bare+word)
 		}
+	}
+	for i, stem := range t.stems {
+		add(t.words[i], stem)
+	}
+	for _, c := range t.compounds {
+		add(c.word, c.stem)
 	}
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
@@ -180,13 +284,19 @@ func Words(phrase string) []string {
 	return words
 }
 
-// Stems are the terms that stand for one word of a phrase in any language.
-func Stems(phrase string) [][]string {
+// Stems are the terms that stand for one word of a phrase in any language. For a word in pieces they are more than there are
+// languages: a text that has the word, or the words that its pieces are, is found by one of them, as are others. With a prefix
+// the last piece may go on, and is none of them.
+func Stems(phrase string, prefix bool) [][]string {
 	var all [][]string
-	each(phrase, func(word, _ string, _, _ int) bool {
-		terms := make([]string, 0, len(Languages))
-		for _, language := range Languages {
-			terms = append(terms, language+":"+fold(stemmers[language](word)))
+	each(phrase, func(word, _ string, from, to int) bool {
+		terms := inLanguages(make([]string, 0, len(Languages)), word)
+		if pieces := pieces(phrase[from:to]); len(pieces) > 0 {
+			if prefix {
+				pieces = pieces[:len(pieces)-1]
+			}
+			longest := slices.MaxFunc(pieces, func(a, b string) int { return len(a) - len(b) })
+			terms = inLanguages(terms, strings.ToLower(longest))
 		}
 		all = append(all, terms)
 		return len(all) < maxPhrase
@@ -194,8 +304,29 @@ func Stems(phrase string) [][]string {
 	return all
 }
 
-// Stems are the words of the text in their order, without their endings.
-func (t *Text) Stems() []string { return slices.Clone(t.stems) }
+func inLanguages(terms []string, word string) []string {
+	for _, language := range Languages {
+		terms = append(terms, language+":"+fold(stemmers[language](word)))
+	}
+	return terms
+}
+
+// Stems are the words of the text in their order, whole, without their endings.
+func (t *Text) Stems() []string {
+	if len(t.compounds) == 0 {
+		return slices.Clone(t.stems)
+	}
+	stems := make([]string, 0, len(t.stems))
+	for i := 0; i < len(t.stems); i++ {
+		if c, ok := t.compounds[i]; ok {
+			stems = append(stems, c.stem)
+			i += c.pieces - 1
+			continue
+		}
+		stems = append(stems, t.stems[i])
+	}
+	return stems
+}
 
 // Each calls fn with a text, or with each of a list.
 func Each(v any, fn func(any)) {

@@ -26,6 +26,23 @@ func TestHas(t *testing.T) {
 		{"", "東京タワー", "京タ", false, true},
 		{"", "東京タワー", "京東", false, false},
 		{"", "a@b.example, 42", "b example 42", false, true},
+		{"", "TrashedFile1", "TrashedFile", false, true},
+		{"", "TrashedFile1", "trashedfile1", false, true},
+		{"", "TrashedFile1", "trashedfi", true, true},
+		{"", "TrashedFile1", "trashedfile", false, false},
+		{"", "TrashedFile1", "file trashed", false, false},
+		{"", "my TrashedFile1 is", "my trashed files 1 is", false, true},
+		{"", "my TrashedFile1 is", "my TRASHEDFILE1 is", false, true},
+		{"", "trashed files", "TrashedFile", false, true},
+		{"", "an iphone", "iPhone", false, true},
+		{"", "an iphone", "iPho", true, true},
+		{"", "an iPhone15", "iPhone 15", false, true},
+		{"", "the mp3 player", "MP3", false, true},
+		{"", "the mp 3 player", "mp3", false, true},
+		{"", "PDFs and UPPER", "upper", false, true},
+		{"", "e29b41d4a716", "e29b41", true, true},
+		{"", "e29b41d4a716", "29", false, false},
+		{"", "naïveÉcole", "école", false, true},
 		{"", "words", "", false, false},
 		{"", "", "x", true, false},
 	} {
@@ -39,13 +56,45 @@ func TestHas(t *testing.T) {
 func TestTermsAndStemsMeet(t *testing.T) {
 	for language, s := range map[string]string{"en": "running", "fr": "chevaux", "de": "häuser", "": "naïve"} {
 		terms := Analyse(language, s).Terms()
-		found := slices.ContainsFunc(Stems(s)[0], func(term string) bool { return slices.Contains(terms, term) })
+		found := slices.ContainsFunc(Stems(s, false)[0], func(term string) bool { return slices.Contains(terms, term) })
 		if !found {
-			t.Errorf("%s: none of %v among %v", language, Stems(s)[0], terms)
+			t.Errorf("%s: none of %v among %v", language, Stems(s, false)[0], terms)
 		}
 	}
 	if got := Analyse("en", "Running runs run").Terms(); !slices.Equal(got, []string{"=:running", "=:runs", "en:run"}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// TestCompoundsAreSought: what has the word that is looked for is found by one of the terms that stand for it.
+func TestCompoundsAreSought(t *testing.T) {
+	texts := []string{"TrashedFile1", "trashed file", "trashedfile1", "iphone", "an iPhone15", "mp3", "mp 3", "MyMP3Player and others", "e29b41d4a716"}
+	for _, s := range texts {
+		words := Analyse("en", s)
+		terms := words.Terms()
+		for _, phrase := range []string{"TrashedFile", "TrashedFile1", "trashedfile1", "iPhone", "iPho", "iPhone15", "mp3", "MP3Play", "e29b4", "e29b41d4a716"} {
+			for _, prefix := range []bool{false, true} {
+				if !words.Has(phrase, prefix) {
+					continue
+				}
+				for i, list := range Stems(phrase, prefix) {
+					if prefix {
+						list = append(list, Bare+Words(phrase)[i])
+					}
+					if !slices.ContainsFunc(list, func(sought string) bool {
+						return slices.ContainsFunc(terms, func(term string) bool { return term == sought || prefix && strings.HasPrefix(term, sought) })
+					}) {
+						t.Errorf("%q (%v) in %q: none of %v is among %v", phrase, prefix, s, list, terms)
+					}
+				}
+			}
+		}
+	}
+	if got := Analyse("en", "MyMP3Player runs").Stems(); !slices.Equal(got, []string{"mymp3play", "run"}) {
+		t.Errorf("stems: %v", got)
+	}
+	if got := Segments("see TrashedFile1 now", Find("en", "see TrashedFile1 now", []Phrase{{Words: "file"}, {Words: "trashedfile1"}, {Words: "now"}})); !slices.Equal(got, []string{"see <em>TrashedFile1</em> <em>now</em>"}) {
+		t.Errorf("marks: %q", got)
 	}
 }
 

@@ -294,7 +294,7 @@ func SortIDs(ids []ID) []ID {
 
 // TextIndex stands for the terms in the list of indexes; another version of the analysis has another
 // number.
-const TextIndex = "words/2"
+const TextIndex = "words/3"
 
 // The tables of users and groups.
 const (

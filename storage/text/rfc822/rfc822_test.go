@@ -1,4 +1,4 @@
-package mailbox
+package rfc822
 
 import (
 	"io"

@@ -1,4 +1,6 @@
-package mailbox
+// Package rfc822 reads messages of electronic mail: who wrote to whom, what, and which files are with it. Messages are written
+// by strangers, so their texts, parts and files are bounded.
+package rfc822
 
 import (
 	"bytes"
