@@ -77,7 +77,7 @@ func platformSchemas() map[string]any {
 		"User":      entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
 		"UserInput": entitySchema("", "properties:object", "id"),
 		"File":      map[string]any{"type": "string", "format": "binary", "description": "The content of a file."},
-		"Value":     map[string]any{"type": []any{"object", "array", "string", "number", "boolean", "null"}, "description": "What the operation returns: any JSON."},
+		"Value":     map[string]any{"type": []any{"object", "array", "string", "number", "boolean", "null"}, "description": "What the operation returns, any JSON: the address of the operation itself, below /automation, says more, unless it may return anything."},
 	}
 	maps.Copy(out, workflowSchemas())
 	maps.Copy(out, serverSchemas())
