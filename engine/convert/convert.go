@@ -181,7 +181,7 @@ func (c *Converter) Convert(ctx context.Context, t Tools, b *blob.Blob, params m
 	}
 	data, typ, err := w.run(s)
 	switch {
-	case err != nil && w.By != nil:
+	case err != nil && (w.By != nil || strings.HasPrefix(err.Error(), "file "+b.Name+":")):
 		return nil, err // it names the file
 	case err != nil:
 		return nil, fault.Wrap(err, "file %s", b.Name)

@@ -50,9 +50,9 @@ func (s *source) decoded() (made *source, err error) {
 }
 
 // beyond has ImageMagick decode a picture that this program knows but refused: it has too many pixels, or is one of the
-// many kinds of TIFF. The refusal stands where ImageMagick is not installed.
+// many kinds of TIFF or a WebP that moves. The refusal stands where ImageMagick is not installed.
 func (s *source) beyond(refused error) (image.Image, error) {
-	if fault.CodeOf(refused) != fault.CodePixels && s.blob.Type != "image/tiff" || s.tools.Programs.Missing(program.ImageMagick) != nil {
+	if fault.CodeOf(refused) != fault.CodePixels && s.blob.Type != "image/tiff" && s.blob.Type != "image/webp" || s.tools.Programs.Missing(program.ImageMagick) != nil {
 		return nil, refused
 	}
 	made, err := s.decoded()

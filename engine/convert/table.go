@@ -15,9 +15,10 @@ const (
 	odf   = "application/vnd.oasis.opendocument."
 )
 
-// Types that hold text people can read, office documents that their text can be taken out of, and pictures that can be decoded.
+// Types that hold text people can read, also in messages, office documents that their text can be taken out of, and pictures that can be decoded.
 var (
 	texts    = []string{"text/*", "application/json", "application/xml", "application/yaml", "application/xhtml+xml", "image/svg+xml"}
+	readable = slices.Concat(texts, []string{"message/rfc822"})
 	office   = []string{ooxml + "*", odf + "*"}
 	pictures = []string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp", "image/tiff"}
 )
@@ -43,9 +44,9 @@ var (
 // Find takes the first that fits, so the general converters (any2…) stand before the special ones,
 // which are there for clients that name one. The names are those of the platform.
 var Converters = []*Converter{
-	{Name: "any2html", To: "text/html", Ways: []Way{byOffice(documents), {From: texts, run: toHTML}, {From: pdfs, By: program.PDFToHTML, run: pageHTML}}},
-	{Name: "any2text", To: "text/plain", Ways: []Way{{From: office, run: toText}, {From: oldOffice, By: program.LibreOffice, run: oldText}, {From: texts, run: toText}, {From: pdfs, run: pdfText}}},
-	{Name: "any2pdf", To: "application/pdf", Ways: []Way{byOffice(documents), {From: slices.Concat(texts, pictures), run: toPDF}, {From: otherPictures, By: program.ImageMagick, run: otherPDF}}},
+	{Name: "any2html", To: "text/html", Ways: []Way{byOffice(documents), {From: readable, run: toHTML}, {From: pdfs, By: program.PDFToHTML, run: pageHTML}}},
+	{Name: "any2text", To: "text/plain", Ways: []Way{{From: office, run: toText}, {From: oldOffice, By: program.LibreOffice, run: oldText}, {From: readable, run: toText}, {From: pdfs, run: pdfText}}},
+	{Name: "any2pdf", To: "application/pdf", Ways: []Way{byOffice(documents), {From: slices.Concat(readable, pictures), run: toPDF}, {From: otherPictures, By: program.ImageMagick, run: otherPDF}}},
 	{Name: "any2odt", To: odf + "text", Ways: []Way{byOffice(slices.Concat(documents, pdfs, texts))}},
 	{Name: "any2ods", To: odf + "spreadsheet", Ways: []Way{byOffice(documents), byOffice([]string{"text/csv"})}},
 	{Name: "any2odp", To: odf + "presentation", Ways: []Way{byOffice(documents)}},

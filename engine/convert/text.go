@@ -6,12 +6,10 @@ import (
 	"html"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	nethtml "golang.org/x/net/html"
-	"golang.org/x/net/html/charset"
 
 	"catena/engine/markdown"
 	"catena/storage/fault"
@@ -20,28 +18,13 @@ import (
 )
 
 // text reads the source as UTF-8.
-// The result is always valid UTF-8: the encoding that was stored with the file counts only if the
-// bytes are not UTF-8 already, since many clients declare a wrong one. What cannot be decoded
-// becomes U+FFFD rather than an error.
+// The result is always valid UTF-8.
 func (s *source) text() (string, error) {
 	data, err := s.blob.Bytes(maxText)
 	if err != nil {
 		return "", err
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if utf8.Valid(data) {
-		return string(data), nil
-	}
-	name := s.blob.Encoding
-	if name == "" {
-		_, name, _ = charset.DetermineEncoding(data, s.blob.Type)
-	}
-	if enc, _ := charset.Lookup(name); enc != nil {
-		if decoded, err := enc.NewDecoder().Bytes(data); err == nil {
-			data = decoded
-		}
-	}
-	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+	return fulltext.Decode(data, s.blob.Encoding, s.blob.Type), nil
 }
 
 // isHTML reports whether the source is a page already.
@@ -55,6 +38,9 @@ var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM))
 // page makes a page of HTML of the source.
 func (s *source) page() (string, error) {
 	text, err := s.text()
+	if s.blob.Type == fulltext.Message {
+		text, err = s.officeText()
+	}
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +72,7 @@ func isOffice(typ string) bool {
 	return slices.ContainsFunc(office, func(from string) bool { return strings.HasPrefix(typ, strings.TrimSuffix(from, "*")) })
 }
 
-// officeText is the text of an office document, as far as full text looks at it.
+// officeText is the text of an office document or a message, as far as full text looks at it.
 func (s *source) officeText() (string, error) {
 	r, err := s.blob.Open()
 	if err != nil {
@@ -106,7 +92,7 @@ func toHTML(s *source) ([]byte, string, error) {
 }
 
 func toText(s *source) ([]byte, string, error) {
-	if isOffice(s.blob.Type) {
+	if isOffice(s.blob.Type) || s.blob.Type == fulltext.Message {
 		text, err := s.officeText()
 		return []byte(text), "text/plain", err
 	}

@@ -35,10 +35,14 @@ func (p previewParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error)
 func (previewParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
 	// What browsers show by themselves is sent as it is; converting it would lose quality and cost
 	// time.
-	if b.Type == "application/pdf" || strings.HasPrefix(b.Type, "image/") {
+	to := "text/html"
+	switch {
+	case convert.Unshown(b.Type) && convert.Find(b.Type, "image/jpeg").Missing(tools(c), b.Type) == nil:
+		to = "image/jpeg"
+	case b.Type == "application/pdf" || strings.HasPrefix(b.Type, "image/"):
 		return b, nil
 	}
-	by := convert.Find(b.Type, "text/html")
+	by := convert.Find(b.Type, to)
 	if by == nil {
 		return nil, fault.NotFound.Errorf("file %s: has no preview", b.Name)
 	}
