@@ -39,7 +39,7 @@ func (r *running) ended() EndedRun {
 		EntryPoint: r.args.EntryPoint.String(), Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began.UTC(), Duration: time.Since(r.began),
 	}
 	if r.args.Asked != nil {
-		out.Repeats = r.args.Asked.Repeats
+		out.Repeats, out.Began = r.args.Asked.Repeats, r.args.Asked.Began
 	}
 	return out
 }
@@ -170,6 +170,36 @@ func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, er
 	return run, d, err
 }
 
+// RunParts returns the runs with which a chain went on that the run of an id began, oldest first.
+func (e *Engine) RunParts(ctx context.Context, as *Principal, id string) (parts []ShownRun, err error) {
+	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
+		parts, err = e.runParts(tx, id)
+		return err
+	})
+	return parts, err
+}
+
+func (e *Engine) runParts(tx *storage.Tx, id string) ([]ShownRun, error) {
+	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.Began == id && w.run.SeenBy(tx) })
+	found, err := history.Parts(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range waiting {
+		found = append(found, w.run)
+	}
+	slices.SortStableFunc(found, func(a, b EndedRun) int { return a.Start.Compare(b.Start) })
+	found = slices.CompactFunc(found, func(a, b EndedRun) bool { return a.ID == b.ID })
+	parts := make([]ShownRun, len(found))
+	for i := range found {
+		parts[i] = ShowRun(&found[i])
+	}
+	return parts, nil
+}
+
+// RunParts returns them within this call.
+func (c *Ctx) RunParts(id string) ([]ShownRun, error) { return c.run.e.runParts(c.Tx, id) }
+
 // EndedRuns lists runs that are kept, as the engine's method does, within this call.
 func (c *Ctx) EndedRuns(f EndedFilter) ([]EndedRun, bool, error) { return c.run.e.endedRuns(c.Tx, f) }
 
@@ -178,6 +208,9 @@ func (c *Ctx) EndedRun(id string) (EndedRun, EndedDetails, error) { return c.run
 
 // RunID is the id of this call.
 func (c *Ctx) RunID() string { return c.run.e.live.id(c.run) }
+
+// RunName is the name of the operation or chain that this call is of.
+func (c *Ctx) RunName() string { return c.run.def.Name }
 
 // ShownRun is a run as addresses, operations and pages show it.
 type ShownRun struct {
@@ -192,6 +225,7 @@ type ShownRun struct {
 	Request    string        `json:"requestId,omitempty"`
 	Remote     netip.Addr    `json:"remote,omitzero"`   // address of the client
 	Repeats    string        `json:"repeats,omitempty"` // id of the run that it makes again
+	Began      string        `json:"began,omitempty"`   // id of the run that began the chain, if this one goes on with it after a wait
 	Start      time.Time     `json:"start"`
 	Duration   time.Duration `json:"duration"` // in nanoseconds, until now or until it ended
 	Code       string        `json:"code,omitempty"`
@@ -213,13 +247,14 @@ type ShownDetails struct {
 	Context json.RawMessage `json:"context,omitempty"`
 	Left    []string        `json:"left,omitempty"` // what was asked and is not kept
 	Trace   json.RawMessage `json:"trace,omitempty"`
+	Parts   []ShownRun      `json:"parts,omitempty"` // the runs with which the chain went on after its waits, oldest first
 }
 
 // Shown is a call that runs as it is shown.
 func (l *Live) Shown() ShownRun {
 	return ShownRun{
 		ID: l.ID, State: RunRuns, Op: l.Op, User: l.User, EntryPoint: l.EntryPoint.String(), Repository: l.Repository,
-		Request: l.Request, Remote: l.Remote, Repeats: l.Repeats, Start: l.Start.UTC(), Duration: time.Since(l.Start),
+		Request: l.Request, Remote: l.Remote, Repeats: l.Repeats, Began: l.Began, Start: l.Start.UTC(), Duration: time.Since(l.Start),
 	}
 }
 
@@ -227,7 +262,7 @@ func (l *Live) Shown() ShownRun {
 func ShowRun(r *EndedRun) ShownRun {
 	return ShownRun{
 		ID: r.ID, State: r.State(), Op: r.Op, Version: r.Version, User: r.Owner, UserID: r.OwnerID, EntryPoint: r.EntryPoint, Repository: r.Repository,
-		Request: r.Request, Remote: r.Remote, Repeats: r.Repeats, Start: r.Start, Duration: r.Duration, Code: r.Code, Error: r.Error,
+		Request: r.Request, Remote: r.Remote, Repeats: r.Repeats, Began: r.Began, Start: r.Start, Duration: r.Duration, Code: r.Code, Error: r.Error,
 	}
 }
 

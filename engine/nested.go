@@ -103,10 +103,10 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, entryPoint EntryPoint, na
 const workTime = 24 * time.Hour
 
 // Work carries out fn in a transaction of the server's own, as a call of its own under the name in call: what
-// happens in the transaction belongs to it. Of the call, who acts, the entry point, the name and what was asked count. The time
+// happens in the transaction belongs to it. Of the call, who acts and for whom, the entry point, the name, the version and what was asked count. The time
 // of a call is for what it runs Within: the transaction itself has as long as ctx gives it.
 func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx *storage.Tx) error) (err error) {
-	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Effect: effect, Callers: Anyone}}, args: call}
+	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Version: call.Version, Effect: effect, Callers: Anyone}}, args: call}
 	r.whole = &deadline{Context: ctx, at: time.Now().Add(workTime), run: r}
 	r.begin(ctx)
 	defer func() { r.finish(err) }()

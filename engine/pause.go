@@ -22,6 +22,7 @@ type Suspension struct {
 	Params  map[string]any
 	Wait    Wait
 	Action  string // what ended the task that it waited for, once it goes on; else ""
+	Latest  bool   // it goes on in the version that is deployed, not in that in which it began
 
 	// Of an each in batches: what it works on in one transaction, and, once it goes on, whether there is more behind that.
 	Batched bool
@@ -238,13 +239,13 @@ func (bl *block) waitFor(c *Ctx, in any) (w Wait, err error) {
 	return w, nil
 }
 
-// Resume goes on with a chain that waited, in the version in which it began.
+// Resume goes on with a chain that waited, in the version in which it began unless the latest is asked for.
 func (c *Ctx) Resume(s *Suspension, reason string) (any, error) {
 	d, ok := c.run.set.Op(s.Chain)
 	if !ok {
 		return nil, fault.NotFound.Errorf("chain %s: is no longer deployed", s.Chain)
 	}
-	if d.Version != s.Version {
+	if d.Version != s.Version && !s.Latest {
 		if d.AtVersion == nil {
 			return nil, fault.NotFound.Errorf("chain %s version %d", s.Chain, s.Version)
 		}
@@ -282,15 +283,17 @@ func (c *Ctx) atVersion(set *Set, d *Def, version int64) (*Set, *Def, error) {
 
 // goOn runs the steps of a chain that waited from where it stands.
 func (p *Plan) goOn(c *Ctx, s *Suspension, in any) (any, error) {
-	if s.Step > len(p.steps) {
-		return nil, fault.Conflict.Errorf("chain %s: has changed since it began to wait", s.Chain)
+	// A wait goes on with the step behind it, an each with itself.
+	at := s.Step - 1
+	if s.Batched {
+		at = s.Step
+	}
+	if at < 0 || at >= len(p.steps) || p.steps[at].block == nil || !p.steps[at].block.pauses() || (p.steps[at].block.Kind == BlockEach) != s.Batched {
+		return nil, fault.Conflict.Errorf("chain %s: has changed, its step %d does not wait as it did when the run began; continue the run in its own version, or stop it", s.Chain, at+1)
 	}
 	steps := p.steps[s.Step:]
 	if !s.Batched {
 		return runSteps(c, steps, in)
-	}
-	if len(steps) == 0 || steps[0].block == nil || steps[0].block.Kind != BlockEach {
-		return nil, fault.Conflict.Errorf("chain %s: has changed since it began to wait", s.Chain)
 	}
 	st := &steps[0]
 	if out, err := st.block.over(c, st, nil, s.Items); err != nil || c.returned != nil {

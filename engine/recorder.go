@@ -187,6 +187,7 @@ type Asked struct {
 	Input   json.RawMessage // JSON; nil: none, or found otherwise
 	Context json.RawMessage // a JSON object; nil: none
 	Repeats string          // id of the failed run that the call makes again
+	Began   string          // id of the run that began the chain which the call goes on with
 }
 
 // failures bounds how often failed runs are written.

@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"catena/storage"
@@ -284,4 +287,75 @@ func (r *running) keep(tx *storage.Tx) error {
 		k.Body, k.Lost = nil, true
 	}
 	return tx.Table("idempotency").Put(r.call.rowKey(), k)
+}
+
+// Repeated is what is asked when a run is made again. Before, it is what is asked differently: what is nil stays as it was.
+type Repeated struct {
+	Op, Repository string
+	Version        int64 // that the run had
+	Input          json.RawMessage
+	Params         json.RawMessage
+	Context        json.RawMessage
+}
+
+// Repeat returns what a run that has ended asked, with what is given in its place. With merge, given parameters are put among those
+// of the run, which null removes; otherwise they replace all of them. What was not stored must be given.
+func (e *Engine) Repeat(ctx context.Context, as *Principal, id string, given *Repeated, merge bool) (*Repeated, error) {
+	run, d, err := e.EndedRun(ctx, as, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &Repeated{Op: run.Op, Repository: run.Repository, Version: run.Version, Input: d.Input, Params: d.Params, Context: d.Context}
+	params := given.Params
+	if merge && len(params) > 0 {
+		if params, err = merged(out.Params, params, func(name string) { present(&d, "params/"+name) }); err != nil {
+			return nil, err
+		}
+		out.Params = params
+	} else {
+		replace(&d, &out.Params, params, "params")
+	}
+	replace(&d, &out.Input, given.Input, "input")
+	replace(&d, &out.Context, given.Context, "context")
+	switch {
+	case run.EntryPoint == Listener.String():
+		return nil, fault.Conflict.Errorf("run %s: was started by an event or a schedule; its job retries by itself, and Schedule.RunNow runs a schedule", id).WithCode(fault.CodeRunIncomplete)
+	case len(d.Left) > 0:
+		return nil, fault.Conflict.Errorf("run %s: cannot be repeated, since %s was not stored; give it", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
+	}
+	return out, nil
+}
+
+// present notes that something is no longer missing.
+func present(d *EndedDetails, name string) {
+	d.Left = slices.DeleteFunc(d.Left, func(left string) bool { return left == name || strings.HasPrefix(left, name+"/") })
+}
+
+// replace puts what is given, if anything is, in the place of what was asked.
+func replace(d *EndedDetails, old *json.RawMessage, given json.RawMessage, name string) {
+	if len(given) > 0 {
+		*old = given
+		present(d, name)
+	}
+}
+
+// merged puts the members of an object into another one; null removes a member.
+func merged(old, given json.RawMessage, put func(name string)) (json.RawMessage, error) {
+	all, next := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if len(old) > 0 {
+		if err := json.Unmarshal(old, &all); err != nil {
+			return nil, fault.Internal.Errorf("run: params: %w", err)
+		}
+	}
+	if err := json.Unmarshal(given, &next); err != nil {
+		return nil, fault.Invalid.Errorf("params: must be an object").In("params")
+	}
+	maps.Copy(all, next)
+	for name, v := range next {
+		put(name)
+		if string(v) == "null" {
+			delete(all, name)
+		}
+	}
+	return json.Marshal(all)
 }

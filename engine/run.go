@@ -29,6 +29,7 @@ type Call struct {
 	RawParams     json.RawMessage // a JSON object
 	Vars          map[string]any  // context variables; they may be Lazy
 	As            *storage.Principal
+	For           storage.Owned // whom the server's own work is done for, who sees its run; the zero value: As
 	EntryPoint    EntryPoint
 	DryRun, Trace bool
 	Timeout       time.Duration // 0: the engine's; it can only be lowered

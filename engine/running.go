@@ -42,6 +42,7 @@ type Live struct {
 	Request    string     // id of the request it came with; "" without
 	Remote     netip.Addr // of the client; the zero value if there is none
 	Repeats    string     // id of the failed run that it makes again; "" if it does not
+	Began      string     // id of the run that began the chain which it goes on with; "" if it does not
 	Start      time.Time
 	Whose      storage.Owned // who may see it besides administrators
 	ReadOnly   bool          // it may not write
@@ -104,7 +105,12 @@ func (l *live) find(id string) *running {
 }
 
 // whose is whom a call is for; of the server's own, who caused it.
-func (r *running) whose() storage.Owned { return storage.OwnedBy(r.args.As) }
+func (r *running) whose() storage.Owned {
+	if r.args.For.Owner != "" {
+		return r.args.For
+	}
+	return storage.OwnedBy(r.args.As)
+}
 
 // seenBy reports whether somebody may know of the call: administrators of all, others of their own. One for nobody,
 // which is about to be refused, is seen by nobody.
@@ -118,7 +124,7 @@ func (l *live) show(r *running) Live {
 		Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began, Whose: r.whose(), ReadOnly: r.args.As.ReadOnly,
 	}
 	if r.args.Asked != nil {
-		out.Repeats = r.args.Asked.Repeats
+		out.Repeats, out.Began = r.args.Asked.Repeats, r.args.Asked.Began
 	}
 	return out
 }

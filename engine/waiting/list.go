@@ -53,6 +53,13 @@ func (p runsParams) run(c *engine.Ctx, _ engine.Void) (runList, error) {
 		return out, err
 	}
 	for i := range ended {
+		// Its call has ended, but the chain that it began waits: it is on the first page, as a chain that waits.
+		if waits, err := waitsStill(c, &ended[i]); err != nil || waits {
+			if err != nil {
+				return out, err
+			}
+			continue
+		}
 		out.Entries = append(out.Entries, engine.ShowRun(&ended[i]))
 	}
 	if more {
@@ -100,6 +107,15 @@ func (p *runsParams) waiting(c *engine.Ctx, out *runList) error {
 	return err
 }
 
+// waitsStill reports whether the chain of a run that has ended waits under its id.
+func waitsStill(c *engine.Ctx, r *engine.EndedRun) (bool, error) {
+	if r.Version == 0 || r.State() != engine.RunDone {
+		return false, nil
+	}
+	w := row{Run: r.ID, Owned: r.Owned}
+	return c.Tx.As(c.Tx.Repo().System()).Table(table).Get(w.key(), &row{})
+}
+
 // shown is a chain that waits as lists of runs show it.
 func (w *row) shown(c *engine.Ctx) engine.ShownRun {
 	s := w.status()
@@ -131,17 +147,34 @@ func eachWaiting(c *engine.Ctx, f func(w *row) bool) error {
 	return nil
 }
 
+// withParts is a run that has ended, with the runs with which its chain went on; a chain that waits is shown as one.
+func (w *row) withParts(c *engine.Ctx, run *engine.EndedRun, d *engine.EndedDetails) (out engine.ShownRun, err error) {
+	out = engine.ShowDetails(run, d)
+	if w != nil {
+		details := out.ShownDetails
+		out = w.shown(c)
+		out.ShownDetails = details
+	}
+	out.Parts, err = c.RunParts(run.ID)
+	return out, err
+}
+
 // get returns a run in any state.
 func (p runParams) get(c *engine.Ctx) (engine.ShownRun, error) {
 	if l, err := c.Engine().RunningCall(c.As, p.ID); err == nil {
 		return l.Shown(), nil
 	}
-	if w, _, err := p.find(c); err == nil && !strings.Contains(p.ID, "/") {
-		return w.shown(c), nil
+	var w *row
+	if found, _, err := p.find(c); err == nil && !strings.Contains(p.ID, "/") {
+		w = found
 	}
-	run, d, err := c.EndedRun(p.ID)
-	if err == nil {
-		return engine.ShowDetails(&run, &d), nil
+	began, _, _ := strings.Cut(p.ID, ".")
+	run, d, err := c.EndedRun(began)
+	if err == nil && (w == nil || w.Run == began) {
+		return w.withParts(c, &run, &d)
+	}
+	if w != nil {
+		return w.shown(c), nil
 	}
 	elsewhere, failed := c.Elsewhere()
 	if l := engine.FindLive(elsewhere, p.ID); l != nil {

@@ -17,9 +17,11 @@ func (r *Runs) Ops() []engine.Op {
 		return engine.Op{Name: "Run." + verb, Label: label, Category: "Scripting", Doc: doc, Effect: effect, Callers: engine.Anyone, Run: run}
 	}
 	return []engine.Op{
-		op("Continue", "Continue a waiting run", "Has a chain that waits, or that failed to go on, go on as soon as possible, and returns its status.", engine.Writes,
-			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.goOn(c) })),
-		op("Get", "Show a run", "Returns a run that runs, waits, or has ended: what was asked, without secrets, and the tree of its steps.", engine.Reads,
+		op("Continue", "Continue a waiting run", "Has a chain that waits, or that failed to go on, go on as soon as possible, and returns its status. "+
+			"It goes on in the version in which it began, or in the latest, which has to wait at the same step.", engine.Writes,
+			engine.On(func(p continueParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.goOn(c) })),
+		op("Get", "Show a run", "Returns a run that runs, waits, or has ended: what was asked, without secrets, and the tree of its steps; "+
+			"of a chain that waited, also the runs with which it went on (parts).", engine.Reads,
 			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (engine.ShownRun, error) { return p.get(c) })),
 		op("List", "List runs", "Lists runs, newest first: those that run or wait, then those that have ended. Administrators see the runs of all users.", engine.Reads,
 			engine.On(runsParams.run)),
@@ -32,6 +34,11 @@ func (r *Runs) Ops() []engine.Op {
 
 type runParams struct {
 	ID string `json:"id" doc:"Id of the run."`
+}
+
+type continueParams struct {
+	ID      string `json:"id" doc:"Id of the run."`
+	Version string `json:"version" default:"same" enum:"same,latest" doc:"Version of the chain that goes on: that in which the run began, or the latest."`
 }
 
 type listParams struct {
@@ -121,8 +128,8 @@ func (p runParams) find(c *engine.Ctx) (*row, *storage.Tx, error) {
 	return nil, nil, missing
 }
 
-func (p runParams) goOn(c *engine.Ctx) (any, error) {
-	w, all, err := p.find(c)
+func (p continueParams) goOn(c *engine.Ctx) (any, error) {
+	w, all, err := runParams{p.ID}.find(c)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +146,7 @@ func (p runParams) goOn(c *engine.Ctx) (any, error) {
 	if err := w.forget(all); err != nil {
 		return nil, err
 	}
-	w.Reason, w.Failure = engine.WaitedAsked, ""
+	w.Reason, w.Failure, w.Latest = engine.WaitedAsked, "", p.Version == "latest"
 	if err := w.another(all); err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (w *row) keepItems(c *engine.Ctx, items []any, k *engine.ValueWriter) error
 func (w *row) suspension(c *engine.Ctx) (s *engine.Suspension, err error) {
 	s = &engine.Suspension{
 		Run: w.Run, Chain: w.Chain, Version: w.Version, Step: w.Step, Line: w.Line,
-		Batched: w.Batched, Batch: w.Batch, More: w.Done+1 < w.Batches, Action: w.Action,
+		Batched: w.Batched, Batch: w.Batch, More: w.Done+1 < w.Batches, Action: w.Action, Latest: w.Latest,
 	}
 	if s.Input, err = c.Kept(w.Input); err != nil {
 		return nil, err

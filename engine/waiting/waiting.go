@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"catena/engine"
@@ -98,6 +100,7 @@ type row struct {
 	Run     string
 	Chain   string
 	Version int64 `json:",omitempty"`
+	Latest  bool  `json:",omitempty"` // it is to go on in the version that is deployed then, as somebody asked
 	Step    int
 	Line    int
 	storage.Owned
@@ -152,7 +155,9 @@ func (r *Runs) Suspend(c *engine.Ctx, s *engine.Suspension) (any, error) {
 		if err := w.oneMore(c); err != nil {
 			return nil, err
 		}
-		w.Run = c.NewID()
+		if err := w.identify(c); err != nil {
+			return nil, err
+		}
 	} else if err := w.continued(c); err != nil {
 		return nil, err
 	}
@@ -190,6 +195,37 @@ func (w *row) oneMore(c *engine.Ctx) error {
 		return fault.Limit.Errorf("user %s: %d chains are waiting, limit %d", w.Owner, n, most)
 	}
 	return nil
+}
+
+// identify gives the chain the id of the run that began it. A run may begin several, as steps of another chain: those have a
+// number behind the id.
+func (w *row) identify(c *engine.Ctx) error {
+	w.Run = c.RunID()
+	for n := 0; ; n++ {
+		if n > 0 {
+			w.Run = c.RunID() + "." + strconv.Itoa(n)
+		} else if c.RunName() != w.Chain {
+			continue
+		}
+		found, err := c.Tx.Table(table).Get(w.key(), &row{})
+		if err != nil || !found {
+			return err
+		}
+	}
+}
+
+// next is the version in which the chain goes on.
+func (w *row) next(e *engine.Engine) int64 {
+	if d, ok := e.Set().Op(w.Chain); ok && w.Latest {
+		return d.Version
+	}
+	return w.Version
+}
+
+// began is the id of the run that began the chain.
+func (w *row) began() string {
+	id, _, _ := strings.Cut(w.Run, ".")
+	return id
 }
 
 // continued takes over from the row what has been before.
@@ -350,7 +386,9 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 	if err != nil || w.Run == "" {
 		return err // it has gone on already, or was stopped
 	}
-	call := engine.Call{Op: w.Chain, As: e.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
+	call := engine.Call{
+		Op: w.Chain, Version: w.next(e), As: e.System(), For: w.Owned, EntryPoint: engine.Listener, Asked: &engine.Asked{Began: w.began()},
+	}
 	err = e.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error { return goOn(tx, e, t) })
 	if err == nil {
 		return nil

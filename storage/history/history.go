@@ -39,6 +39,7 @@ type Run struct {
 	Request    string        `json:",omitempty"` // id of the request it came with
 	Remote     netip.Addr    `json:",omitzero"`  // address of the client
 	Repeats    string        `json:",omitempty"` // id of the run it was to repeat
+	Began      string        `json:",omitempty"` // id of the run that began the chain which went on with this one, after a wait
 	Start      time.Time     // when it began
 	Duration   time.Duration // until it ended
 	Internal   bool          `json:",omitempty"` // a fault of the server
@@ -82,6 +83,8 @@ var (
 	failedOwners  = row.Secret{Name: "failedrunowners"}
 	done          = row.Secret{Name: "runs"}
 	doneDetails   = row.Secret{Name: "rundetails"}
+	// parts are marks by the id of the run that began a chain and that of one with which it went on.
+	parts = row.Secret{Name: "runparts"}
 )
 
 func ownerKey(r *Run) string { return r.Identity() + "/" + r.ID }
@@ -115,7 +118,7 @@ func Keep(tx *storage.Tx, ended []Ended) error {
 			return err
 		}
 		row = p.appendJSON(row[:0])
-		if err := tx.Secret(doneDetails).PutRow(e.Run.ID, row); err != nil {
+		if err := errors.Join(tx.Secret(doneDetails).PutRow(e.Run.ID, row), keepPart(tx, &e.Run)); err != nil {
 			return err
 		}
 	}
@@ -140,7 +143,41 @@ func KeepFailed(tx *storage.Tx, r Run, d Details, l Limits) error {
 		tx.Secret(failed).Put(r.ID, r),
 		tx.Secret(failedDetails).Put(r.ID, d),
 		tx.Secret(failedOwners).Put(ownerKey(&r), mark{r.Expires}),
+		keepPart(tx, &r),
 	)
+}
+
+func keepPart(tx *storage.Tx, r *Run) error {
+	if r.Began == "" {
+		return nil
+	}
+	return tx.Secret(parts).Put(r.Began+"/"+r.ID, mark{r.Expires})
+}
+
+// maxParts is how many parts of a chain are listed.
+const maxParts = 200
+
+// Parts returns the runs with which a chain went on that the run of an id began, oldest first, as far as the caller may see them.
+func Parts(tx *storage.Tx, id string) (out []Run, err error) {
+	var ids []string
+	for key := range tx.Secret(parts).Scan(id+"/", id+"0", false, maxParts) {
+		ids = append(ids, key[strings.LastIndexByte(key, '/')+1:])
+	}
+	if err := tx.Err(); err != nil {
+		return nil, err
+	}
+	for _, part := range ids {
+		r, _, err := find(tx, part)
+		if fault.Is(err, fault.NotFound) { // it was forgotten before its mark
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.hide(tx)
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // makeRoom forgets runs that failed until there is room for one more.
@@ -263,24 +300,13 @@ func seen(tx *storage.Tx, t row.Secret, f *Filter) iter.Seq2[*Run, error] {
 // Get returns a run with all that is kept of it. It is an error of kind NotFound if there is none, or it is not for
 // the caller to see.
 func Get(tx *storage.Tx, id string) (r Run, d Details, err error) {
-	if id == "" || strings.IndexByte(id, '/') >= 0 {
-		return r, d, missing(id)
-	}
-	ok, err := tx.Secret(failed).Get(id, &r)
-	went := err == nil && !ok
-	if went {
-		for v, bad := range storage.Records[Run](tx.Secret(done), id+"/", id+"0", 1) {
-			r, ok, err = v, true, bad
-		}
-	}
-	if err == nil && (!ok || !r.SeenBy(tx)) {
-		err = missing(id)
-	}
+	r, went, err := find(tx, id)
 	if err != nil {
 		return Run{}, d, err
 	}
 	if went {
 		var p packed
+		var ok bool
 		if ok, err = tx.Secret(doneDetails).Get(id, &p); err == nil && ok {
 			err = p.unpack(&d)
 		}
@@ -294,6 +320,26 @@ func Get(tx *storage.Tx, id string) (r Run, d Details, err error) {
 		d.Trace = nil
 	}
 	return r, d, nil
+}
+
+// find returns a run that the caller may see, and whether it went well.
+func find(tx *storage.Tx, id string) (r Run, went bool, err error) {
+	if id == "" || strings.IndexByte(id, '/') >= 0 {
+		return r, false, missing(id)
+	}
+	ok, err := tx.Secret(failed).Get(id, &r)
+	if went = err == nil && !ok; went {
+		for v, bad := range storage.Records[Run](tx.Secret(done), id+"/", id+"0", 1) {
+			r, ok, err = v, true, bad
+		}
+	}
+	if err == nil && (!ok || !r.SeenBy(tx)) {
+		err = missing(id)
+	}
+	if err != nil {
+		return Run{}, went, err
+	}
+	return r, went, nil
 }
 
 func missing(id string) error { return fault.NotFound.Errorf("run %s", id) }

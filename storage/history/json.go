@@ -35,6 +35,7 @@ func (r *Run) appendJSON(b []byte) ([]byte, error) {
 		b = append(r.Remote.AppendTo(append(b, `,"Remote":"`...)), '"')
 	}
 	some(`,"Repeats":`, r.Repeats)
+	some(`,"Began":`, r.Began)
 	b, err := appendTime(append(b, `,"Start":`...), r.Start)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ const sweepBatch = 200
 func Sweep(ctx context.Context, repo *storage.Repo, l Limits) error {
 	return errors.Join(
 		repo.SweepExpired(ctx, failed, 0), repo.SweepExpired(ctx, failedDetails, 0), repo.SweepExpired(ctx, failedOwners, 0),
+		repo.SweepExpired(ctx, parts, 0),
 		sweepDone(ctx, repo, l),
 	)
 }
