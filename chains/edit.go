@@ -32,6 +32,13 @@ func (ch *Chains) editing() []engine.Op {
 			engine.On(func(p findParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(ch, c) })),
 		op("FindUses", "Find the uses of a chain", "Lists where a chain is used: in other chains, hooks, listeners, schedules, scripts and workflows.",
 			engine.On(func(p usesParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(ch, c) })),
+		{
+			Name: "Chain.Run", Label: "Run a chain that is not saved", Category: "Scripting", SetsAny: true,
+			Doc: "Runs the text of a chain with the input and parameters, and returns its result. Nothing is saved: the text is tried as it would run when it is deployed. " +
+				"A chain that waits is only tried in a dry run.",
+			Callers: engine.Admins.From(engine.Direct), // what is in a saved chain may do more than what clients may call
+			Run:     engine.On(func(p runParams, c *engine.Ctx, in any) (any, error) { return p.run(ch, c, in) }),
+		},
 		op("Outline", "Outline a chain", "Returns the steps of the text of a chain as a tree, with places, values, variables and problems; saves nothing.",
 			engine.On(func(p outlineParams, c *engine.Ctx, _ engine.Void) (any, error) { return ch.outline(c, p.Source) })),
 	}

@@ -82,6 +82,29 @@ func (s *Set) Describe(visible func(name string) bool) Registry {
 	return r
 }
 
+// List is the registry for those who choose an operation and ask for its documentation then: each has the first sentence of its
+// documentation and no parameters, aliases have no entries of their own, and chains are among the operations.
+func (r Registry) List() Registry {
+	list := Registry{Paths: r.Paths, Codecs: r.Codecs, Operations: make([]OpDoc, 0, len(r.Operations)), Chains: []OpDoc{}}
+	for _, doc := range r.Operations {
+		if doc.AliasOf != "" {
+			continue
+		}
+		doc.Description, doc.Params = Sentence(doc.Description), []ParamDoc{}
+		list.Operations = append(list.Operations, doc)
+	}
+	return list
+}
+
+// Sentence is the first one of a text.
+func Sentence(text string) string {
+	first, _, more := strings.Cut(text, ". ")
+	if !more {
+		return text
+	}
+	return first + "."
+}
+
 // DescribeOp returns the documentation of one operation, by name or alias.
 func (s *Set) DescribeOp(name string) (OpDoc, bool) {
 	d, ok := s.Op(name)

@@ -82,6 +82,9 @@ type Plan struct {
 	waits     bool // it may leave the transaction before its end
 }
 
+// Waits reports whether the plan may leave the transaction before its end.
+func (p *Plan) Waits() bool { return p.waits }
+
 // step is a resolved Step.
 type step struct {
 	Step

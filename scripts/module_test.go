@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"catena/engine"
 	"catena/engine/library"
@@ -158,6 +159,18 @@ func TestModules(t *testing.T) {
 	w.must2(err)
 	if said := r.Trace.Console; len(said) != 2 || said[0] != "imports module money, version 2" || said[1] != "imports module billing, version 1" {
 		t.Errorf("the run says %q", said)
+	}
+	outline := w.must("Module.Outline", nil, nil).([]moduleShown)
+	for i := range outline {
+		outline[i].Time = time.Time{}
+	}
+	got, err = json.Marshal(outline)
+	w.must2(err)
+	if want := `[{"name":"billing","version":1,"author":"` + outline[0].Author + `","time":"0001-01-01T00:00:00Z","exports":[{"name":"Line","kind":"class"},{"name":"folder","kind":"function","params":"name"},{"name":"rate"},` +
+		`{"name":"rows"},{"name":"tax"},{"name":"total","kind":"function","params":"list"}],"usedBy":[{"kind":"script","name":"Test.Uses","names":["Line","folder","rate","rows","tax","total"]}]},` +
+		`{"name":"money","version":2,"author":"` + outline[0].Author + `","time":"0001-01-01T00:00:00Z","exports":[{"name":"default"},{"name":"rate","kind":"const"}],` +
+		`"usedBy":[{"kind":"script","name":"Test.Uses","names":["*","default"]},{"kind":"module","name":"billing","names":["*","default","rate"]}]}]`; string(got) != want {
+		t.Errorf("outline\n%s\nwant\n%s", got, want)
 	}
 	types, err := w.must("Script.Types", nil, nil).(*engine.Blob).Bytes(1 << 30)
 	w.must2(err)

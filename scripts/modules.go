@@ -31,7 +31,14 @@ type Modules struct{ r *Runner }
 func (r *Runner) Modules() *Modules { return &Modules{r} }
 
 // Ops are the operations that manage modules.
-func (m *Modules) Ops() []engine.Op { return m.r.moduleKind().Ops() }
+func (m *Modules) Ops() []engine.Op {
+	return append(m.r.moduleKind().Ops(), engine.Op{
+		Name: "Module.Outline", Label: "Outline of the modules", Category: "Scripting", Effect: engine.Reads,
+		Doc:     "Returns the deployed modules with what each exports, and the scripts and modules that import from it.",
+		Callers: engine.Admins.From(engine.Direct),
+		Run:     engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]moduleShown, error) { return m.r.outlineModules(c) }),
+	})
+}
 
 // Load deploys the modules that are kept, at start.
 func (m *Modules) Load(ctx context.Context, e *engine.Engine) error {

@@ -51,7 +51,7 @@ func (r *Runner) Ops() []engine.Op {
 			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
 			Doc:     "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
 			Callers: engine.Admins.From(engine.Direct),
-			Run:     engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return r.typesFile(c) }),
+			Run:     engine.On(func(p typesParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return p.file(r, c) }),
 		},
 	)
 }
@@ -155,7 +155,14 @@ func resultText(v any) any {
 	return v
 }
 
-func (r *Runner) typesFile(c *engine.Ctx) (*engine.Blob, error) {
+type typesParams struct {
+	Only string `json:"only" default:"all" enum:"all,language" doc:"What it declares: all, or language for what every script has besides operations and modules."`
+}
+
+func (p typesParams) file(r *Runner, c *engine.Ctx) (*engine.Blob, error) {
+	if p.Only == "language" {
+		return engine.NewBlob("catena.d.ts", "text/plain", []byte(typesHead)), nil
+	}
 	text, err := Types(c.Set())
 	if err != nil {
 		return nil, err
