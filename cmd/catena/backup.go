@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"catena/ops/service"
+	"catena/storage"
 	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/maintenance"
@@ -85,6 +87,28 @@ func (g *global) sayDamage(out io.Writer, err error) error {
 // backup writes a copy of everything, as the server's own.
 func (a *app) backup(ctx context.Context, w io.Writer) error {
 	return maintenance.Backup(ctx, a.repo, a.repo.System(), w)
+}
+
+// backedUp has the audit log tell how a backup, or the verification of one, has ended that somebody asked for.
+func (a *app) backedUp(ctx context.Context, run *service.BackupRun) {
+	event := "backupMade"
+	switch {
+	case run.Only && run.Failure == "":
+		event = "backupVerified"
+	case run.Only:
+		event = "backupVerificationFailed"
+	case run.Failure != "":
+		event = "backupFailed"
+	}
+	extra := map[string]any{"backup": run.Name, "bytes": run.Bytes, "seconds": run.Ended.Sub(run.Began).Seconds()}
+	if run.Failure != "" {
+		extra["failure"] = run.Failure
+	}
+	as := a.repo.System()
+	as.Actor = run.By
+	if err := a.repo.Update(ctx, as, func(tx *storage.Tx) error { return tx.Fire(event, nil, extra) }); err != nil {
+		a.log.Error("audit record of a backup", "file", run.Name, "error", err)
+	}
 }
 
 func restoreCmd(g *global) *cobra.Command {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/ops/service"
+	"catena/storage/fault"
 	"catena/storage/limit"
 	"catena/storage/maintenance"
 )
@@ -25,10 +26,21 @@ type backups struct {
 	every  time.Duration
 	keep   int
 
-	mu     sync.Mutex
-	failed error     // of the last try, which may have left out damaged content
-	last   time.Time // the moment of the newest, as of the last look
+	// check reads a copy to its end and says what is wrong with it; nil: none is checked.
+	check func(context.Context, io.Reader) error
+	asked chan wish // what administrators want now
+
+	one      sync.Mutex // one copy is made or verified at a time
+	mu       sync.Mutex
+	failed   error                     // of the last try, which may have left out damaged content
+	last     time.Time                 // the moment of the newest, as of the last look
+	now      *service.BackupRun        // being made or verified
+	ended    *service.BackupRun        // the last that ended
+	verified map[string]service.Backup // by name, what verifications have found
 }
+
+// wish is what an administrator wants: a copy, or the verification of one.
+type wish struct{ by, name string }
 
 func (b *backups) flags(f *pflag.FlagSet) {
 	b.every, b.keep = 24*time.Hour, 7
@@ -83,6 +95,137 @@ func (b *backups) due(ctx context.Context, now time.Time) time.Time {
 	return last.Add(b.every)
 }
 
+// ask has a copy made, or with a name verified, as soon as possible.
+func (b *backups) ask(by, name string) error {
+	select {
+	case b.asked <- wish{by, name}:
+		return nil
+	default:
+		return fault.Conflict.Errorf("a backup was asked for already")
+	}
+}
+
+// serve does what is asked for, until ctx ends. tell is told how it ended.
+func (b *backups) serve(ctx context.Context, write func(context.Context, io.Writer) error, tell func(context.Context, *service.BackupRun)) error {
+	for {
+		var w wish
+		select {
+		case <-ctx.Done():
+			return nil
+		case w = <-b.asked:
+		}
+		if w.name == "" {
+			_, _ = b.make(ctx, write, time.Now(), w.by)
+		} else {
+			b.verify(ctx, w)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		b.mu.Lock()
+		ended := b.ended
+		b.mu.Unlock()
+		tell(ctx, ended)
+	}
+}
+
+// verify reads a copy that there is.
+func (b *backups) verify(ctx context.Context, w wish) {
+	b.one.Lock()
+	defer b.one.Unlock()
+	d, err := openDepot(b.folder)
+	b.begin(ctx, d, service.BackupRun{Name: w.name, By: w.by, Only: true})
+	if err == nil {
+		err = b.checked(ctx, d, w.name)
+	}
+	b.end(err)
+}
+
+// begin notes what is being made or verified, for those who look meanwhile.
+func (b *backups) begin(ctx context.Context, d depot, now service.BackupRun) {
+	now.Began = time.Now().UTC()
+	if d != nil { // how large it will be is seen from the newest, without which nothing is expected
+		like := now.Name
+		if names, err := b.names(ctx, d, time.Now()); err == nil && len(names) > 0 && !now.Only {
+			like = names[len(names)-1]
+		}
+		now.Expected, _, _ = d.Stat(ctx, like)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = &now
+}
+
+func (b *backups) set(change func(*service.BackupRun)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.now != nil {
+		change(b.now)
+	}
+}
+
+func (b *backups) end(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now.Ended = time.Now().UTC()
+	if err != nil {
+		b.now.Failure = err.Error()
+	}
+	b.ended, b.now = b.now, nil
+}
+
+// passing counts the bytes of a copy that pass.
+type passing struct {
+	io.Reader
+	io.Writer
+	b *backups
+}
+
+func (p passing) count(n int) { p.b.set(func(now *service.BackupRun) { now.Bytes += int64(n) }) }
+
+// Read counts what is read.
+func (p passing) Read(buf []byte) (int, error) {
+	n, err := p.Reader.Read(buf)
+	p.count(n)
+	return n, err
+}
+
+// Write counts what is written.
+func (p passing) Write(buf []byte) (int, error) {
+	n, err := p.Writer.Write(buf)
+	p.count(n)
+	return n, err
+}
+
+// checked reads a copy from where it is kept. Content that was damaged before it was copied is no fault of the copy, and is known.
+func (b *backups) checked(ctx context.Context, d depot, name string) error {
+	if b.check == nil {
+		return nil
+	}
+	b.set(func(now *service.BackupRun) { now.Verifying, now.Bytes = true, 0 })
+	f, err := d.Open(ctx, name)
+	if err == nil {
+		err = b.check(ctx, passing{Reader: f, b: b})
+		_ = f.Close()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	found := service.Backup{Name: name}
+	if err != nil {
+		found.Problem = err.Error()
+	} else {
+		found.Verified = time.Now().UTC()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.verified == nil {
+		b.verified = map[string]service.Backup{}
+	}
+	b.verified[name] = found
+	return err
+}
+
 // run makes copies until ctx ends. A restart does not change when the next is due.
 func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer) error, log *slog.Logger) error {
 	for wait := time.Until(b.due(ctx, time.Now())); ; {
@@ -91,7 +234,7 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 			return nil
 		case <-time.After(wait):
 		}
-		name, err := b.make(ctx, write, time.Now())
+		name, err := b.make(ctx, write, time.Now(), "")
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // a copy that the end cuts short is no failure
 		}
@@ -113,10 +256,15 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 	}
 }
 
-// make writes one copy, and removes the oldest of those that are too many. A copy without content that is damaged counts
-// as one; the error says so.
-func (b *backups) make(ctx context.Context, write func(context.Context, io.Writer) error, now time.Time) (name string, err error) {
+// make writes one copy, reads it again, and removes the oldest of those that are too many. A copy without content that is damaged
+// counts as one; the error says so. One that cannot be read again is removed.
+func (b *backups) make(ctx context.Context, write func(context.Context, io.Writer) error, now time.Time, by string) (name string, err error) {
+	b.one.Lock()
+	defer b.one.Unlock()
+	name = now.UTC().Format(backupName)
+	b.begin(ctx, nil, service.BackupRun{Name: name, By: by})
 	defer func() {
+		b.end(err)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		var damaged *maintenance.DamagedContent
@@ -131,11 +279,14 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	if err := d.Ready(ctx, now.Add(-b.every)); err != nil {
 		return "", err
 	}
-	name = now.UTC().Format(backupName)
+	b.begin(ctx, d, service.BackupRun{Name: name, By: by})
 	var damaged *maintenance.DamagedContent
-	err = writeCopy(ctx, d, name, func(w io.Writer) error { return write(ctx, w) })
+	err = writeCopy(ctx, d, name, func(w io.Writer) error { return write(ctx, passing{Writer: w, b: b}) })
 	if err != nil && !errors.As(err, &damaged) {
 		return "", err
+	}
+	if wrong := b.checked(ctx, d, name); wrong != nil && !errors.As(wrong, &damaged) {
+		return "", errors.Join(fault.Wrap(wrong, "backup %s: cannot be read again", name), d.Remove(context.WithoutCancel(ctx), name))
 	}
 	// Old copies are removed only after the new one is complete.
 	names, failed := b.names(ctx, d, now)
@@ -161,21 +312,31 @@ func (b *backups) status(now time.Time) error {
 
 // shown is what administrators see of the copies.
 func (b *backups) shown(ctx context.Context) *service.Backups {
-	out := &service.Backups{Folder: b.folder, Every: b.every.String(), Keep: b.keep, Made: []time.Time{}}
-	names, err := []string{}, b.status(time.Now())
-	if d, failed := openDepot(b.folder); failed != nil {
-		err = cmp.Or(err, failed)
-	} else if names, failed = b.names(ctx, d, time.Now()); failed != nil {
-		err = cmp.Or(err, failed)
+	out := &service.Backups{Folder: b.folder, Every: b.every.String(), Keep: b.keep, Made: []service.Backup{}}
+	err := b.status(time.Now())
+	d, failed := openDepot(b.folder)
+	var names []string
+	if failed == nil {
+		names, failed = b.names(ctx, d, time.Now())
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, name := range slices.Backward(names) {
-		if at, failed := time.Parse(backupName, name); failed == nil {
-			out.Made = append(out.Made, at)
+		one := b.verified[name]
+		one.Name = name
+		if one.Time, _ = time.Parse(backupName, name); failed == nil {
+			one.Size, _, failed = d.Stat(ctx, name)
 		}
+		out.Made = append(out.Made, one)
 	}
-	if err != nil {
+	if err = cmp.Or(err, failed); err != nil {
 		out.Failure = err.Error()
 	}
+	if b.now != nil {
+		now := *b.now
+		out.Now = &now
+	}
+	out.Ended = b.ended // it no longer changes
 	return out
 }
 

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"catena/ops/service"
+	"catena/storage"
+	"catena/storage/maintenance"
 )
 
 // TestBackups has a server make copies of itself: as many are kept as are asked for, one that fails leaves the others
@@ -33,7 +37,7 @@ func TestBackups(t *testing.T) {
 	}
 	at := func(hours int) time.Time { return start.Add(time.Duration(hours) * time.Hour) }
 	for h := range 3 {
-		if _, err := b.make(t.Context(), a.backup, at(h)); err != nil {
+		if _, err := b.make(t.Context(), a.backup, at(h), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +54,7 @@ func TestBackups(t *testing.T) {
 	_, err = b.make(t.Context(), func(_ context.Context, w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return broken
-	}, at(3))
+	}, at(3), "")
 	if !errors.Is(err, broken) || !errors.Is(b.status(at(3)), broken) {
 		t.Errorf("broken: %v, status %v", err, b.status(at(3)))
 	}
@@ -69,7 +73,7 @@ func TestBackups(t *testing.T) {
 	if due := b.due(t.Context(), at(3)); !due.Equal(at(3)) {
 		t.Errorf("beside one of the future: due %s", due)
 	}
-	name, err := b.make(t.Context(), a.backup, at(5))
+	name, err := b.make(t.Context(), a.backup, at(5), "")
 	if err != nil || b.status(at(5)) != nil {
 		t.Fatal(err, b.status(at(5)))
 	}
@@ -124,4 +128,70 @@ func filesIn(t *testing.T, folder string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// TestBackupOnRequest makes a backup that somebody asked for and verifies it, finds one that was changed since, and has the audit log
+// tell of all three.
+func TestBackupOnRequest(t *testing.T) {
+	g := &global{data: filepath.Join(t.TempDir(), "data"), logLevel: "error", logFormat: "text"}
+	a, err := g.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.close() }()
+	b := &backups{folder: filepath.Join(t.TempDir(), "copies"), every: time.Hour, keep: 2, asked: make(chan wish, 1)}
+	b.check = func(ctx context.Context, r io.Reader) error { return maintenance.CheckBackup(ctx, a.repo, r) }
+	ctx, stop := context.WithCancel(t.Context())
+	ended, done := make(chan *service.BackupRun), make(chan error, 1)
+	go func() {
+		done <- b.serve(ctx, a.backup, func(ctx context.Context, run *service.BackupRun) {
+			a.backedUp(ctx, run)
+			ended <- run
+		})
+	}()
+	ask := func(name string) *service.BackupRun {
+		t.Helper()
+		if err := b.ask("ada", name); err != nil {
+			t.Fatal(err)
+		}
+		return <-ended
+	}
+	made := ask("")
+	kept := b.shown(ctx).Made
+	if made.Failure != "" || made.By != "ada" || made.Bytes == 0 || len(kept) != 1 || kept[0].Size != made.Bytes || kept[0].Verified.IsZero() {
+		t.Fatalf("made %+v, kept %+v", made, kept)
+	}
+	if again := ask(made.Name); again.Failure != "" || !again.Only || again.Bytes != made.Bytes || again.Expected != made.Bytes {
+		t.Errorf("verified: %+v", again)
+	}
+	path := filepath.Join(b.folder, made.Name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[2000] ^= 1
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if bad := ask(made.Name); bad.Failure == "" || b.shown(ctx).Made[0].Problem != bad.Failure || !b.shown(ctx).Made[0].Verified.IsZero() {
+		t.Errorf("a changed backup: %+v, %+v", bad, b.shown(ctx))
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	var said []string
+	err = a.repo.View(t.Context(), a.repo.System(), func(tx *storage.Tx) error {
+		page, err := tx.Entries(storage.EntryFilter{Users: []string{"ada"}, Ascending: true})
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Entries {
+			said = append(said, e.Event)
+		}
+		return nil
+	})
+	if want := []string{"backupMade", "backupVerified", "backupVerificationFailed"}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("the audit log: %q %v", said, err)
+	}
 }

@@ -86,7 +86,7 @@ func TestBackupBucket(t *testing.T) {
 	b := &backups{folder: address, every: time.Hour, keep: 2}
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for h := range 3 {
-		if _, err := b.make(t.Context(), a.backup, start.Add(time.Duration(h)*time.Hour)); err != nil {
+		if _, err := b.make(t.Context(), a.backup, start.Add(time.Duration(h)*time.Hour), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestBackupBucket(t *testing.T) {
 		}
 		return 0, ""
 	})
-	if _, err := b.make(t.Context(), a.backup, start.Add(3*time.Hour)); !fault.Is(err, fault.Unavailable) || b.status(start) == nil {
+	if _, err := b.make(t.Context(), a.backup, start.Add(3*time.Hour), ""); !fault.Is(err, fault.Unavailable) || b.status(start) == nil {
 		t.Errorf("a store that refuses: %v", err)
 	}
 	store.Fail(nil)

@@ -23,6 +23,8 @@ type depot interface {
 	Remove(ctx context.Context, name string) error
 	// Ready makes the depot if need be, and removes what writes that were interrupted before a moment have left.
 	Ready(ctx context.Context, before time.Time) error
+	// Stat returns the size of what has a name, in bytes, and when it was written.
+	Stat(ctx context.Context, name string) (size int64, modified time.Time, err error)
 	// At is the address of what has a name, of the depot itself for "".
 	At(name string) string
 }
@@ -88,6 +90,14 @@ func (f folder) Write(_ context.Context, name string, write func(io.Writer) erro
 
 func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	return os.Open(f.At(name))
+}
+
+func (f folder) Stat(_ context.Context, name string) (int64, time.Time, error) {
+	info, err := os.Stat(f.At(name))
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	return info.Size(), info.ModTime(), nil
 }
 
 func (f folder) Remove(_ context.Context, name string) error { return os.Remove(f.At(name)) }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -241,6 +242,8 @@ func (s *serve) describe(a *app, registry *prometheus.Registry) {
 		}
 	}
 	if s.backups.folder != "" {
-		a.server.Backups = s.backups.shown
+		s.backups.asked = make(chan wish, 1)
+		s.backups.check = func(ctx context.Context, r io.Reader) error { return maintenance.CheckBackup(ctx, a.repo, r) }
+		a.server.Backups, a.server.BackUp = s.backups.shown, s.backups.ask
 	}
 }

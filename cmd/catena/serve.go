@@ -358,7 +358,8 @@ func (s *serve) tasks(a *app) (out []task) {
 		out = append(out, task{"telling of damaged content", s.scrubber.Tell})
 	}
 	if s.backups.folder != "" {
-		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}))
+		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}),
+			task{"backups on request", func(ctx context.Context) error { return s.backups.serve(ctx, a.backup, a.backedUp) }})
 	}
 	if s.requests != nil {
 		out = append(out, task{"log of requests", func(ctx context.Context) error { return s.requests.reopening(ctx, a.log) }})

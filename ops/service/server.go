@@ -2,10 +2,12 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"catena/engine"
 	"catena/storage/cluster"
+	"catena/storage/fault"
 )
 
 // Server is what operations tell administrators of the process that serves. It is filled in before the first call; what is
@@ -17,6 +19,8 @@ type Server struct {
 	Figures  func() []Figure
 	Content  func() *Content
 	Backups  func(ctx context.Context) *Backups
+	// BackUp begins a backup, or with a name the verification of one that exists, for somebody. It returns at once.
+	BackUp func(by, name string) error
 }
 
 // Setting is a setting that is in effect.
@@ -52,11 +56,35 @@ type Content struct {
 
 // Backups are the copies that the server makes of itself.
 type Backups struct {
-	Folder  string      `json:"folder"`
-	Every   string      `json:"every"`
-	Keep    int         `json:"keep"`
-	Made    []time.Time `json:"made"` // of those that are kept, newest first
-	Failure string      `json:"failure,omitempty"`
+	Folder  string     `json:"folder"`
+	Every   string     `json:"every"`
+	Keep    int        `json:"keep"`
+	Made    []Backup   `json:"made"`              // those that are kept, newest first
+	Now     *BackupRun `json:"now,omitempty"`     // being made or verified at this moment
+	Ended   *BackupRun `json:"ended,omitempty"`   // the last one that ended since the start of the server
+	Failure string     `json:"failure,omitempty"` // why there is no backup as young as there should be
+}
+
+// Backup is a copy that is kept.
+type Backup struct {
+	Name     string    `json:"name"`
+	Time     time.Time `json:"time"`
+	Size     int64     `json:"size"`
+	Verified time.Time `json:"verified,omitzero"` // when it was last read to its end and found whole, since the start of the server
+	Problem  string    `json:"problem,omitempty"` // what the last verification found
+}
+
+// BackupRun is a copy that is being made, or verified.
+type BackupRun struct {
+	Name      string    `json:"name"`
+	By        string    `json:"by,omitempty"` // who asked for it; "": the server by itself
+	Began     time.Time `json:"began"`
+	Ended     time.Time `json:"ended,omitzero"`
+	Bytes     int64     `json:"bytes"`     // written, or read by the verification
+	Expected  int64     `json:"expected"`  // about how many there will be; 0: that is not known
+	Verifying bool      `json:"verifying"` // it is written, and being read again
+	Only      bool      `json:"only"`      // it was there: it is only being verified
+	Failure   string    `json:"failure,omitempty"`
 }
 
 // Status is the state of a server.
@@ -74,6 +102,15 @@ func serverOps(s *Server) []engine.Op {
 		return engine.Op{Name: "Server." + verb, Label: label, Category: "Services", Doc: doc, Effect: engine.Reads, Callers: engine.Admins.From(engine.Direct), Run: run}
 	}
 	return []engine.Op{
+		{
+			Name: "Server.BackUp", Label: "Back up now", Category: "Services",
+			Doc: "Begins a backup into the folder or bucket of the setting backup-folder, or with a name the verification of a backup that is there. It goes on in the background; " +
+				"Server.Status shows how far it is and how it ended, and the audit log has both.",
+			Callers: engine.Admins.From(engine.Direct),
+			Run: engine.On(func(p backUpParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+				return engine.Void{}, p.run(s, c)
+			}),
+		},
 		op("Figures", "Figures of the last day",
 			"Returns how busy the server was during the last day: requests, errors, response times, writes, waiting jobs, memory and disk, by intervals of five minutes, oldest first. They begin with the process.",
 			engine.On(func(_ noParams, _ *engine.Ctx, _ engine.Void) ([]Figure, error) {
@@ -95,6 +132,33 @@ func serverOps(s *Server) []engine.Op {
 }
 
 type noParams struct{}
+
+type backUpParams struct {
+	Name string `json:"name,omitzero" doc:"Name of the backup to verify; without it, a backup is made."`
+}
+
+func (p backUpParams) run(s *Server, c *engine.Ctx) error {
+	if s.BackUp == nil {
+		return fault.Invalid.Errorf("backup-folder: is not set, so that there is no place for backups; set it and start the server again")
+	}
+	there := s.Backups(c.Context)
+	if now := there.Now; now != nil {
+		return fault.Conflict.Errorf("backup %s: is being made or verified since %s", now.Name, now.Began.Format(time.RFC3339))
+	}
+	if p.Name != "" && !slices.ContainsFunc(there.Made, func(b Backup) bool { return b.Name == p.Name }) {
+		return fault.NotFound.Errorf("name: no backup %q in %s", p.Name, there.Folder).In("name")
+	}
+	event, extra := "backupRequested", map[string]any(nil)
+	if p.Name != "" {
+		event, extra = "backupVerificationRequested", map[string]any{"backup": p.Name}
+	}
+	if err := c.Tx.Fire(event, nil, extra); err != nil {
+		return err
+	}
+	by := c.As.Name
+	c.After(func(context.Context) error { return s.BackUp(by, p.Name) })
+	return nil
+}
 
 func (s *Server) status(c *engine.Ctx) (Status, error) {
 	out := Status{Version: s.Version, Started: s.Started}

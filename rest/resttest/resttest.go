@@ -23,6 +23,7 @@ import (
 	"catena/engine/library"
 	"catena/engine/workflow"
 	"catena/ops"
+	"catena/ops/service"
 	"catena/rest"
 	"catena/rest/server"
 	"catena/storage"
@@ -56,6 +57,7 @@ type Config struct {
 	Deployed func() library.Deployments
 	Engine   func(*engine.Config)
 	Rest     func(*rest.Config)
+	Process  *service.Server // what operations tell of the process; nil: nothing
 }
 
 // Start runs a server until the test ends.
@@ -166,7 +168,7 @@ func (s *Server) handler(c Config) (*rest.Handler, library.Deployments) {
 	if c.Deployed != nil {
 		deployed = c.Deployed()
 	}
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), c.Ops, deployed.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{Service: service.Config{Server: c.Process}}), c.Ops, deployed.Ops())...)
 	check(s.t, err)
 	set, err = chains.Builtin(set)
 	check(s.t, err)

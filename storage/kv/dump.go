@@ -89,13 +89,9 @@ func (d *DB) Load(ctx context.Context, r io.Reader) error {
 // load applies the rows of a dump in many transactions of bounded size, because a dump may be larger than memory. If it fails the
 // store is incomplete and must be thrown away.
 func (d *DB) load(ctx context.Context, r io.Reader) error {
-	in := &dumpReader{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New(), limits: d.limits}
-	head := make([]byte, len(dumpHeader))
-	if err := in.full(head); err != nil {
+	in, err := d.reader(r)
+	if err != nil {
 		return err
-	}
-	if string(head) != dumpHeader {
-		return fault.Invalid.Errorf("dump: does not begin as a dump should")
 	}
 	for more := true; more; {
 		var rows []Row
@@ -122,6 +118,23 @@ func (d *DB) load(ctx context.Context, r io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// CheckDump reads a dump to its end and reports whether Load would take it, apart from what the store refuses.
+func (d *DB) CheckDump(ctx context.Context, r io.Reader) error {
+	in, err := d.reader(r)
+	if err != nil {
+		return err
+	}
+	for {
+		row, err := in.row()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || row.Key == nil {
+			return err
+		}
+	}
 }
 
 // empty deletes everything.
@@ -153,6 +166,19 @@ type dumpReader struct {
 	limits Limits
 	rows   uint64
 	one    [1]byte
+}
+
+// reader reads the beginning of a dump.
+func (d *DB) reader(r io.Reader) (*dumpReader, error) {
+	in := &dumpReader{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New(), limits: d.limits}
+	head := make([]byte, len(dumpHeader))
+	if err := in.full(head); err != nil {
+		return nil, err
+	}
+	if string(head) != dumpHeader {
+		return nil, fault.Invalid.Errorf("dump: does not begin as a dump should")
+	}
+	return in, nil
 }
 
 // row returns the next row, without a key after the last, when the dump has proved

@@ -10,6 +10,8 @@ import (
 	"archive/tar"
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -221,6 +223,58 @@ func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) err
 		}
 	}
 	return damagedContent(in.damage())
+}
+
+// CheckBackup reads a backup to its end, as a restore would, and compares the store's part with its checksum and each content with
+// its digest. Content that the backup lists as damaged, or that has been damaged in it since, is in the error, a *DamagedContent.
+func CheckBackup(ctx context.Context, of *storage.Repo, r io.Reader) error {
+	t := tar.NewReader(bufio.NewReaderSize(r, 1<<20))
+	parts := &partReader{tar: t}
+	if err := parts.advance(); err != nil {
+		return err
+	}
+	if err := insideRepo(of).Store().CheckDump(ctx, parts); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, parts); err != nil {
+		return err
+	}
+	in := restoring{}
+	for h := parts.next; h.Name != backupEnd; {
+		err := in.check(h, entryReader{t})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			h, err = nextEntry(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return damagedContent(in.damage())
+}
+
+// check reads an entry that take would restore.
+func (in *restoring) check(h *tar.Header, r io.Reader) (err error) {
+	digest, isBlob := strings.CutPrefix(h.Name, backupBlobs)
+	switch {
+	case isBlob:
+		sum := sha256.New()
+		if _, err := io.Copy(sum, r); err != nil {
+			return err
+		}
+		if hex.EncodeToString(sum.Sum(nil)) != digest {
+			in.changed = append(in.changed, digest)
+		}
+	case h.Name == backupDamage:
+		in.listed, err = readDamage(r)
+	case strings.HasPrefix(h.Name, backupDrafts):
+		_, err = io.Copy(io.Discard, r)
+	default:
+		err = fault.Invalid.Errorf("backup: unexpected entry %q", h.Name)
+	}
+	return err
 }
 
 // restoring is what a restore has found up to now.

@@ -77,6 +77,9 @@ func TestCutBackups(t *testing.T) {
 		if err == nil || !fault.Is(err, fault.Invalid) && !errors.Is(err, kv.ErrDamaged) {
 			t.Errorf("a backup of %d bytes of %d: %v (%s)", n, len(text), err, fault.Of(err))
 		}
+		if err := CheckBackup(t.Context(), r, bytes.NewReader(text[:n])); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%d bytes of %d are whole by a check: %v", n, len(text), err)
+		}
 		if err := CopyBackup(io.Discard, bytes.NewReader(text[:n])); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "backup: cut short") {
 			t.Errorf("%d bytes of %d are copied as a backup, or with the wrong kind of error: %v", n, len(text), err)
 		}
@@ -111,10 +114,11 @@ func TestChangedBackups(t *testing.T) {
 	for _, place := range []int{at, at + 7777, at + len(large) - 1} {
 		text := bytes.Clone(whole.Bytes())
 		text[place] ^= 4
-		err := restored(t, text)
-		var damaged *DamagedContent
-		if !errors.As(err, &damaged) || len(damaged.Damage) != 1 || damaged.Damage[0].Digest != digest || damaged.Damage[0].Problem != "is damaged in the backup" {
-			t.Errorf("a bit at %d: %v", place-at, err)
+		for _, err := range []error{restored(t, text), CheckBackup(t.Context(), r, bytes.NewReader(text))} {
+			var damaged *DamagedContent
+			if !errors.As(err, &damaged) || len(damaged.Damage) != 1 || damaged.Damage[0].Digest != digest || damaged.Damage[0].Problem != "is damaged in the backup" {
+				t.Errorf("a bit at %d: %v", place-at, err)
+			}
 		}
 	}
 	for _, place := range []int{100, 600, 2000, at - 500} {
@@ -125,6 +129,8 @@ func TestChangedBackups(t *testing.T) {
 			t.Errorf("a bit at %d is taken for damaged content: %v", place, err)
 		} else if err == nil && place != 100 { // the mode of the first entry says nothing
 			t.Errorf("a bit at %d goes unnoticed", place)
+		} else if checked := CheckBackup(t.Context(), r, bytes.NewReader(text)); (checked == nil) != (err == nil) {
+			t.Errorf("a bit at %d: a restore says %v, a check %v", place, err, checked)
 		}
 	}
 }
