@@ -36,7 +36,7 @@ func (d *mcpEntryPoint) Run(ctx context.Context, user string, c scenario.Command
 		text += part.Text
 	}
 	if res.IsError {
-		return d.failure(text)
+		return d.failure(res.Content[0].Text) // what follows is advice
 	}
 	v, err := plain(d.s, res.StructuredContent)
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 
 	"catena/engine/hook"
 	"catena/rest"
+	"catena/storage/fault"
 )
 
 // Routes are the addresses of operations and of their runs.
 func Routes() []rest.Route {
 	return []rest.Route{
 		{Method: "POST", Path: "/@op/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation on the input in the body."},
-		{Method: "GET", Path: "/automation", Handle: registry, Gives: "Registry", Says: "Lists the operations and chains that the caller may run."},
+		{Method: "GET", Path: "/automation", Handle: registry, Query: "view", Gives: "Registry", Says: "Lists the operations and chains that the caller may run; with view=list without parameters, aliases of their own, and all but the first sentence of each description."},
 		{Method: "POST", Path: "/automation/login", Body: rest.NoBody, Op: "Login", Gives: "Login"},
 		{Method: "GET", Path: "/automation/runs", Handle: listRuns, Gives: "Runs", Query: "state operation requestId user code since before limit", Says: "Lists running calls, oldest first, or with state=done or state=failed calls that have ended, newest first."},
 		{Method: "GET", Path: "/automation/runs/:run", Handle: readRun, Gives: "Run", Says: "Describes a call that runs or that has ended."},
@@ -58,7 +59,15 @@ func invoke(x *rest.Request) error {
 // registry answers with every operation and chain the caller may run.
 func registry(x *rest.Request) error {
 	set := x.Engine.Set()
-	return x.Described(set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.EntryPoint()) }))
+	all := set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.EntryPoint()) })
+	switch view := x.Query().Get("view"); view {
+	case "":
+		return x.Described(all)
+	case "list":
+		return x.Described(all.List())
+	default:
+		return fault.Invalid.Errorf("view %q: must be list", view).In("view")
+	}
 }
 
 // describe answers with the documentation of one operation.

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"catena/engine"
@@ -106,7 +105,11 @@ func readRun(x *rest.Request) error {
 	}
 	f, d, err := x.Engine.EndedRun(x.HTTP.Context(), x.As, id)
 	if err == nil {
-		return x.JSON(http.StatusOK, engine.ShowDetails(&f, &d))
+		shown := engine.ShowDetails(&f, &d)
+		if shown.Parts, err = x.Engine.RunParts(x.HTTP.Context(), x.As, id); err != nil {
+			return err
+		}
+		return x.JSON(http.StatusOK, shown)
 	}
 	elsewhere, failed := x.Engine.Elsewhere(x.HTTP.Context(), x.As)
 	if failed != nil {
@@ -146,31 +149,24 @@ func retryRun(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	f, d, err := x.Engine.EndedRun(x.HTTP.Context(), x.As, id)
+	again, err := x.Engine.Repeat(x.HTTP.Context(), x.As, id, &engine.Repeated{Input: given.Input, Params: given.Params, Context: given.Context}, false)
 	if err != nil {
 		return err
 	}
-	again := given.instead(&d)
-	switch {
-	case len(d.Left) > 0:
-		return fault.Conflict.Errorf("run %s: cannot be repeated, since %s was not stored", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
-	case f.EntryPoint == engine.Listener.String():
-		return fault.Conflict.Errorf("run %s: was started by an event or a schedule; its job retries by itself", id).WithCode(fault.CodeRunIncomplete)
-	}
-	if err := x.Enter(f.Repository); err != nil {
+	if err := x.Enter(again.Repository); err != nil {
 		return err
 	}
-	body, err := json.Marshal(again)
+	body, err := json.Marshal(invoked{again.Input, again.Params, again.Context})
 	if err != nil {
 		return err
 	}
-	call, re, err := x.CallAgain(f.Op, body)
+	call, re, err := x.CallAgain(again.Op, body)
 	if err != nil {
 		return err
 	}
 	call.Asked.Repeats = id
 	if version != "latest" {
-		call.Version = f.Version
+		call.Version = again.Version
 	}
 	x.Writer.Header().Set(repeatsHeader, id)
 	return x.Run(call, re)
@@ -205,20 +201,6 @@ func readInvoked(x *rest.Request) (in invoked, err error) {
 // member is where the value of a member is; nil if there is no such member.
 func (in *invoked) member(name string) *json.RawMessage {
 	return map[string]*json.RawMessage{"input": &in.Input, "params": &in.Params, "context": &in.Context}[name]
-}
-
-// instead is what is asked this time: as before, besides what is given. What was not kept and is given now is no longer
-// missing.
-func (in invoked) instead(d *engine.EndedDetails) invoked {
-	before := invoked{d.Input, d.Params, d.Context}
-	for _, name := range []string{"input", "params", "context"} {
-		if len(*in.member(name)) == 0 {
-			*in.member(name) = *before.member(name)
-			continue
-		}
-		d.Left = slices.DeleteFunc(d.Left, func(left string) bool { return left == name || strings.HasPrefix(left, name+"/") })
-	}
-	return in
 }
 
 // repeatsHeader names the run that a call makes again.

@@ -38,17 +38,19 @@ func (c *Config) addAutomation(s *server) {
 	}, false, c.describe)
 	s.add(&mcp.Tool{
 		Name: "run_operation", Title: "Run operation", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
-		Description: "Runs an operation or chain in one transaction and returns its result. Pages have 20 entries unless pageSize says otherwise.",
+		Description: "Runs an operation or chain in one transaction and returns its result, or with repeats makes a recorded run again. Pages have 20 entries unless pageSize says otherwise.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
-			"operation":{"type":"string","description":"Name of the operation or chain."},
+			"operation":{"type":"string","description":"Name of the operation or chain. Required unless repeats is given."},
 			"input":{"description":"The input: a document's path or id, a list of them, an entity, or nothing."},
 			"params":{"type":"object","description":"Parameters by name."},
 			"context":{"type":"object","description":"Context variables by name."},
 			"properties":{"type":"array","items":{"type":"string"},"default":[],"description":"Properties of documents in the result, by xpath, for example dc:description. Without them, documents have uid, path, type, title and state; with *, everything."},
 			"maxTokens":{"type":"integer","minimum":500,"maximum":200000,"default":8000,"description":"About how many tokens the result may have. Of longer ones, only the first entries or the beginning of a text is shown."},
 			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."},
-			"repository":{"type":"string","default":"default","description":"Name of the repository it runs in."}
-		},"required":["operation"],"additionalProperties":false}`),
+			"repository":{"type":"string","default":"default","description":"Name of the repository it runs in."},
+			"repeats":{"type":"string","description":"Id of a run that has ended, as Run.List gives it: what it asked is asked again. Given params replace those of the same name, null removes one; a given input replaces the input."},
+			"version":{"type":"string","enum":["same","latest"],"default":"latest","description":"With repeats: which version of the chain or script runs."}
+		},"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{
 			"result":{"description":"The result: an entity, a list, a value, or null."},
 			"omitted":{"type":"string","description":"What was left out of a long result, and how to get it."},
@@ -151,19 +153,10 @@ func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
 	all := make([]found, 0, min(args.Limit, len(docs)))
 	for _, doc := range docs[:min(args.Limit, len(docs))] {
 		all = append(all, found{
-			Name: doc.ID, Label: doc.Label, Category: doc.Category, Doc: sentence(doc.Description), Signature: doc.Signature, Effect: doc.Effect.String(),
+			Name: doc.ID, Label: doc.Label, Category: doc.Category, Doc: engine.Sentence(doc.Description), Signature: doc.Signature, Effect: doc.Effect.String(),
 		})
 	}
 	return structured(map[string]any{"operations": all, "total": len(docs)})
-}
-
-// sentence is the first one of a text. describe_operation returns the others.
-func sentence(text string) string {
-	first, _, more := strings.Cut(text, ". ")
-	if !more {
-		return text
-	}
-	return first + "."
 }
 
 func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {
@@ -178,7 +171,9 @@ func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {
 	// One answer for both, so that a caller does not learn the names of operations that are not for
 	// them.
 	if !ok || !set.Allowed(args.Name, c.As(ctx), engine.MCP) {
-		return failed(c.unknown(ctx, args.Name))
+		r := failed(c.unknown(ctx, args.Name))
+		r.texts = append(r.texts, c.similar(ctx, args.Name))
+		return r
 	}
 	return structured(map[string]any{
 		"name": d.Name, "aliases": append([]string{}, d.Aliases...), "label": d.Label, "category": d.Category, "description": d.Doc,
@@ -228,11 +223,23 @@ type runArgs struct {
 	Show      []string                   `json:"properties"`
 	Tokens    int                        `json:"maxTokens"`
 	Repo      string                     `json:"repository"`
+	Repeats   string                     `json:"repeats"`
+	Version   string                     `json:"version"`
+}
+
+// asking are the arguments, and the version that runs; 0 is the latest.
+type asking struct {
+	runArgs
+
+	version int64
 }
 
 // readRun reads the arguments of run_operation, and how many bytes its result may have.
-func (c *Config) readRun(ctx context.Context, raw json.RawMessage) (args runArgs, most int, err error) {
-	if err := strictly(raw, &args); err != nil {
+func (c *Config) readRun(ctx context.Context, raw json.RawMessage) (args asking, most int, err error) {
+	if err := strictly(raw, &args.runArgs); err != nil {
+		return args, 0, err
+	}
+	if err := c.repeated(ctx, &args); err != nil {
 		return args, 0, err
 	}
 	if !c.Engine.Set().Allowed(args.Operation, c.As(ctx), engine.MCP) {
@@ -246,18 +253,53 @@ func (c *Config) readRun(ctx context.Context, raw json.RawMessage) (args runArgs
 	return args, most, err
 }
 
+// repeated fills in what a run asked that is to be made again.
+func (c *Config) repeated(ctx context.Context, args *asking) error {
+	if args.Repeats == "" {
+		if args.Operation == "" {
+			return fault.Invalid.Errorf("operation: is missing; find operations with search_operations").In("operation")
+		}
+		if args.Version != "" {
+			return fault.Invalid.Errorf("version: is only for repeats; a chain or script runs in its latest version").In("version")
+		}
+		return nil
+	}
+	if args.Version != "" && args.Version != "same" && args.Version != "latest" {
+		return fault.Invalid.Errorf("version %q: must be same or latest", args.Version).In("version")
+	}
+	given := &engine.Repeated{Input: args.Input, Params: args.Params}
+	again, err := c.Engine.Repeat(ctx, c.As(ctx), args.Repeats, given, true)
+	if err != nil {
+		return err
+	}
+	if args.Operation != "" && args.Operation != again.Op {
+		return fault.Invalid.Errorf("operation: the run %s is one of %s; leave operation out to make it again", args.Repeats, again.Op).In("operation")
+	}
+	args.Operation, args.Repo, args.Input, args.Params = again.Op, again.Repository, again.Input, again.Params
+	if args.Version == "same" {
+		args.version = again.Version
+	}
+	if len(again.Context) > 0 && args.Context == nil {
+		return json.Unmarshal(again.Context, &args.Context)
+	}
+	return nil
+}
+
 func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result {
 	args, most, err := c.readRun(ctx, raw)
 	if err != nil {
-		return failedAs(err)
+		return c.failedAs(ctx, args.Operation, err)
 	}
 	e := c.Engine
 	if args.Repo != "" && args.Repo != e.Repo().Name() {
 		if e = e.Named(args.Repo); e == nil {
-			return failedAs(fault.NotFound.Errorf("repository %s", args.Repo).In("repository"))
+			return c.failedAs(ctx, args.Operation, fault.NotFound.Errorf("repository %s", args.Repo).In("repository"))
 		}
 	}
-	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e, args.Show), Asked: &engine.Asked{}}
+	call := engine.Call{
+		Op: args.Operation, Version: args.version, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e, args.Show),
+		Asked: &engine.Asked{Repeats: args.Repeats},
+	}
 	if len(args.Params) > 0 && string(args.Params) != "null" {
 		call.RawParams = args.Params
 	}
@@ -269,13 +311,13 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 	}
 	if len(args.Context) > 0 {
 		if call.Asked.Context, err = json.Marshal(args.Context); err != nil {
-			return failedAs(err)
+			return c.failedAs(ctx, args.Operation, err)
 		}
 	}
 	return during(ctx, args.Operation+" runs", func() *result {
 		res, err := c.runIn(ctx, e, call)
 		if err != nil {
-			return failedAs(err)
+			return c.failedAs(ctx, args.Operation, err)
 		}
 		res.Body = shortenDocs(res.Body, args.Show) // the transaction has ended
 		return ran(res, args.DryRun, most)
@@ -321,9 +363,9 @@ func fileOf(b *engine.Blob) map[string]any {
 	return out
 }
 
-// failedAs is failed with the kind of error in front, as traces name it, and its code if it has one:
-// "kind (code): message".
-func failedAs(err error) *result {
+// failedAs is failed with the kind of error in front, as traces name it, and its code if it has one, "kind (code): message", and
+// behind it what to do next. asked is the operation.
+func (c *Config) failedAs(ctx context.Context, asked string, err error) *result {
 	message := err.Error()
 	if !fault.Shown(err) {
 		message = "the server failed"
@@ -332,5 +374,9 @@ func failedAs(err error) *result {
 	if code := fault.CodeOf(err); code != 0 {
 		kind += " (" + code.String() + ")"
 	}
-	return &result{failed: true, texts: []string{kind + ": " + message}}
+	texts := []string{kind + ": " + message}
+	if then := c.nextOf(ctx, asked, err); then != "" && fault.Shown(err) {
+		texts = append(texts, then)
+	}
+	return &result{failed: true, texts: texts}
 }

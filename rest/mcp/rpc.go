@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,6 +51,9 @@ func settle(method string, modern bool, err error) error {
 	var known *jsonrpc.Error
 	if !errors.As(err, &known) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	}
+	if method == methodCall && strings.HasPrefix(known.Message, "unknown tool") {
+		return &jsonrpc.Error{Code: known.Code, Message: known.Message + "; tools/list lists the tools, and operations such as Document.Create are run by run_operation at /mcp/automation", Data: known.Data}
 	}
 	if method == "resources/read" && !modern && known.Code == jsonrpc.CodeInvalidParams && len(known.Data) > 0 {
 		return &jsonrpc.Error{Code: codeNoResource, Message: known.Message, Data: known.Data}
