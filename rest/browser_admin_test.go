@@ -222,7 +222,7 @@ func TestBrowserHome(t *testing.T) {
 	admin := browse(t, s)
 	admin.signIn("Administrator")
 	admin.open("/ui/home")
-	admin.wait(`document.querySelector("#cards section")?.id === "server" && document.querySelector("#failed code")?.textContent === "Document.SetProperty"`)
+	admin.wait(`document.querySelector("#cards section")?.id === "steps" && document.querySelector("#cards section + section")?.id === "server" && document.querySelector("#failed code")?.textContent === "Document.SetProperty"`)
 	admin.shot("home-admin")
 	admin.look("home of an administrator")
 	admin.click("#failed li a")

@@ -36,13 +36,20 @@ func withScripts(t testing.TB) *resttest.Server {
 				t.Error(err)
 			}
 		})
-		return append(deployed(), runner)
+		return append(deployed(), runner.Modules(), runner)
 	}})
 }
 
 // inEditor is an element of the editor of scripts.
 func inEditor(selector string) string {
 	return fmt.Sprintf(`document.getElementById("code").shadowRoot?.querySelector(%q)`, selector)
+}
+
+// turnToCode has the page of scripts fetch the editor, as somebody does who begins to write.
+func (b *tab) turnToCode() {
+	b.t.Helper()
+	b.wait(`document.getElementById("state").textContent === "No problems found."`)
+	b.wait(`(document.querySelector("#code textarea")?.focus(), ` + inEditor(".cm-content") + `)`)
 }
 
 // typeCode types at the place of the cursor, as a keyboard would.
@@ -69,7 +76,7 @@ func TestBrowserScripts(t *testing.T) {
 	b := browse(t, s)
 	b.signIn("Administrator")
 	b.open("/ui/scripts")
-	b.wait(inEditor(".cm-content"))
+	b.turnToCode()
 	b.wait(`document.getElementById("state").textContent === "No problems found."`)
 	b.shot("scripts-new")
 

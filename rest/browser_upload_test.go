@@ -291,7 +291,8 @@ func (b *tab) csv() {
 	b.wait(`document.querySelectorAll("#results li").length === 3`)
 	b.keepFiles()
 	b.click("#csv")
-	b.wait(`document.getElementById("done").textContent === "Exported."`)
+	b.press("dialog", "Export")
+	b.wait(`!document.querySelector("dialog[open]")`)
 	text := string(b.kept())
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 4 || !strings.Contains(lines[0], "dc:title") || !strings.Contains(text, "Of the trip") {
 		b.t.Errorf("the table:\n%s", text)

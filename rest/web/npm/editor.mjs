@@ -44,19 +44,39 @@ const callAt = (state, pos) => {
   return null;
 };
 
+// importAt is the import or export from a module around a position: the string that names the module, if there is one.
+const importAt = (state, pos) => {
+  for (let node = syntaxTree(state).resolveInner(pos, -1); node; node = node.parent) {
+    if (node.name === "ImportDeclaration" || node.name === "ExportDeclaration") return { from: node.getChild("String") };
+    if (node.name === "Block") return null;
+  }
+  return null;
+};
+
 // completions offers operations, their parameters and the functions of the language of scripts.
 const completions = (load) => async (context) => {
   const path = context.matchBefore(/[\w$]+(?:\.[\w$]*)*/);
   const node = syntaxTree(context.state).resolveInner(context.pos, -1);
+  const imported = importAt(context.state, context.pos);
+  if (imported?.from && imported.from.from < context.pos && context.pos <= imported.from.to) {
+    const options = (await load()).modules();
+    return options.length ? { from: imported.from.from + 1, options, validFor: /^[\w./-]*$/ } : null;
+  }
   if (/String|Comment|RegExp/.test(node.name)) return null;
   const words = await load();
+  const braces = imported && context.matchBefore(/\{[^{}]*/);
+  if (braces) {
+    const word = context.matchBefore(/[\w$]*/);
+    const options = words.exports(imported.from && context.state.sliceDoc(imported.from.from + 1, imported.from.to - 1));
+    return options.length ? { from: word.from, options, validFor: /^[\w$]*$/ } : null;
+  }
   if (path?.text.includes(".")) {
     const [head, ...more] = path.text.split(".");
     const options = words.members(head, more.slice(0, -1)).map((m) => ({ label: m.label, type: m.type || "function", detail: m.detail, info: m.info, apply: m.apply }));
     return options.length ? { from: path.to - more.at(-1).length, options, validFor: /^[\w$]*$/ } : null;
   }
   const call = callAt(context.state, context.pos);
-  const params = call?.inObject && node.name !== "VariableName" ? words.params(call.name) : [];
+  const params = call?.inObject && node.name !== "VariableName" ? await words.params(call.name) : [];
   if (!path && !params.length && !context.explicit) return null;
   const found = params.map((p) => snippetCompletion(`${/^[A-Za-z_$][\w$]*$/.test(p.name) ? p.name : JSON.stringify(p.name)}: \${}`, { label: p.name, type: "property", detail: `${p.type}${p.required ? ", required" : ""}`, info: p.description, boost: p.required ? 2 : 1 }));
   return { from: path ? path.from : context.pos, options: found.length ? found : words.globals(), validFor: /^[\w$]*$/ };

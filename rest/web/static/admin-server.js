@@ -101,7 +101,7 @@ const AdminPanes = (() => {
       table(response.ok ? "The server is ready" : "The server is not ready", ["Check", "State"], flat(checks).map(([k, v]) => row(k, make("span", { class: `tag ${v.startsWith("ok") ? "good" : "bad"}` }, v)))),
       about.nodes.length ? table("Nodes", ["Node", "Host", "Version", "Started", "State"], about.nodes.map((n) => row(n.address, n.host, n.version, when(n.started), make("span", { class: `tag ${n.lost ? "bad" : "good"}` }, n.lost ? "lost" : "serves")))) : null,
       make("section", { class: "panel", "aria-labelledby": "content-title" }, make("h2", { id: "content-title" }, "Stored files"),
-        content ? make("p", {}, `${content.verified} contents (${size(content.bytes)}) verified since the start. All content is read every ${content.every}; `, content.last ? `the last time ended ${when(content.last)}.` : "the first time is under way.") : make("p", { class: "soft" }, "The content is not verified in the background here."),
+        content ? make("p", {}, `${content.verified} contents (${size(content.bytes)}) verified since the start. All content is read every ${span(content.every)}; `, content.last ? `the last time ended ${when(content.last)}.` : "the first time is under way.") : make("p", { class: "soft" }, "The content is not verified in the background here."),
         content ? make("p", {}, make("span", { class: `tag ${content.damaged ? "bad" : "good"}` }, content.damaged ? `${content.damaged} contents are damaged or missing` : "No damage is known.")) : null,
         make("button", { type: "button", onclick: tried(async () => {
           say("Verifying…");
@@ -109,11 +109,7 @@ const AdminPanes = (() => {
           say("");
           await Dialogs.open({ title: "Verification of the store", action: "", cancel: "Close", wide: true, body: [make("pre", { class: "result", tabindex: "0", "aria-label": "Result" }, typeof found === "string" ? found : JSON.stringify(found, null, 2))] });
         }) }, "Verify the store now")),
-      make("section", { class: "panel", "aria-labelledby": "backups-title" }, make("h2", { id: "backups-title" }, "Backups"),
-        about.backups ? make("p", {}, `Every ${about.backups.every} to ${about.backups.folder}; ${about.backups.keep} are kept.`) : make("p", { class: "soft" }, "No backups are made by the server itself: backup-folder is not set."),
-        about.backups?.failure ? make("p", { class: "alert" }, about.backups.failure) : null,
-        about.backups ? make("ul", { class: "list", "aria-label": "Backups that exist" }, ...(about.backups.made.length ? about.backups.made.map((t) => make("li", {}, when(t))) : [make("li", { class: "soft" }, "None yet.")])) : null,
-        make("a", { class: "button", href: `${site.prefix}/api/v1/backup`, download: "" }, "Download a backup")),
+      Backups.section(about.backups),
     ].filter(Boolean));
   };
 

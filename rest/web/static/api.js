@@ -112,5 +112,17 @@ const copy = (text) => tried(async (e) => {
   (e.target.closest("button").lastElementChild || e.target).textContent = "Copied";
 });
 
+// span writes a duration of Go, such as 720h0m0s, in words.
+const span = (text) => {
+  const n = (unit) => Number(new RegExp(`([0-9.]+)${unit}(?![a-z])`).exec(text)?.[1] || 0);
+  const minutes = n("h") * 60 + n("m");
+  const words = (v, unit) => (v === 1 ? unit : `${v} ${unit}s`);
+  if (n("s") || !minutes) return text;
+  return minutes % 1440 === 0 ? words(minutes / 1440, "day") : minutes % 60 === 0 ? words(minutes / 60, "hour") : words(minutes, "minute");
+};
+
 // lasts writes a duration in nanoseconds.
 const lasts = (ns) => (ns < 1e6 ? `${Math.round(ns / 1e3)} µs` : ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : `${(ns / 1e9).toFixed(1)} s`);
+
+// On a phone the list of pages is wider than the screen: the present one is to be seen in it.
+document.querySelector("header nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

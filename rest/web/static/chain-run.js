@@ -30,14 +30,15 @@ const ChainRun = (() => {
     return { fields, given };
   };
 
-  // call runs a saved chain; a dry run is traced.
-  const start = async (name, given, dry) => {
-    const params = Object.fromEntries(Object.entries(given).filter(([k]) => k.startsWith("param ")).map(([k, v]) => [k.slice(6), v]));
+  // start runs a saved chain, or a text that is not saved; a dry run is traced.
+  const start = async (name, given, dry, source) => {
+    const values = Object.fromEntries(Object.entries(given).filter(([k]) => k.startsWith("param ")).map(([k, v]) => [k.slice(6), v]));
+    const params = source === undefined ? values : { source, params: values };
     const body = given["%file"] ? withFile(given["%file"], params) : { params, input: given["%input"] };
-    const { answer, status } = await call("POST", `/api/v1/automation/${encodeURIComponent(name)}${dry ? "?dryRun=true&trace=true" : ""}`, body);
+    const { answer, status } = await call("POST", `/api/v1/automation/${encodeURIComponent(source === undefined ? name : "Chain.Run")}${dry ? "?dryRun=true&trace=true" : ""}`, body);
     const text = status === 204 ? "Done, without a result." : typeof answer === "string" ? answer.slice(0, 20000) : JSON.stringify(dry ? answer.value : answer, null, 2);
     const out = dry ? answer.value : answer;
-    return { text, trace: dry ? answer.trace : null, waits: Boolean(bare(out)?.run && bare(out)?.state) };
+    return { text, trace: dry ? (source === undefined ? answer.trace : answer.trace?.steps?.[0]) : null, waits: Boolean(bare(out)?.run && bare(out)?.state) };
   };
 
   const blocks = new Set(["each", "if", "switch", "parallel", "wait", "return"]);

@@ -84,10 +84,9 @@
   };
 
   const ready = () => {
-    byId("dry").disabled = byId("go").disabled = !chosen || source.value !== saved;
-    byId("tryhint").hidden = !byId("dry").disabled;
+    byId("tryhint").hidden = source.value === saved;
     byId("undo").disabled = !past.length;
-    byId("history").hidden = byId("users").hidden = !chosen;
+    for (const id of ["history", "users", "remove", "schedule"]) byId(id).hidden = !chosen;
   };
 
   const changed = () => {
@@ -105,8 +104,9 @@
     past = [];
     did = null;
     ChainCards.close();
-    byId("result").hidden = byId("versions").hidden = byId("uses").hidden = true;
+    byId("result").hidden = byId("versions").hidden = byId("uses").hidden = byId("done").hidden = true;
     byId("title").textContent = name || "New chain";
+    byId("about").open = !name; // a new one is named first
     list();
     await check();
   };
@@ -170,7 +170,7 @@
     byId("outcome").textContent = "Running…";
     did = null;
     try {
-      const { text, trace, waits } = await ChainRun.start(chosen, test.given, dry);
+      const { text, trace, waits } = await ChainRun.start(chosen, test.given, dry, source.value === saved ? undefined : source.value);
       did = trace && ChainRun.steps(trace);
       byId("result").textContent = text;
       byId("result").hidden = false;
@@ -240,6 +240,20 @@
     await load();
     byId("state").textContent = `Saved ${made.name}, version ${made.version}.`;
     byId("state").className = "tag good";
+  }));
+  byId("remove").addEventListener("click", tried(async () => {
+    if (!await Dialogs.confirm("Delete the chain", `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
+    await run("Chain.Delete", { name: chosen });
+    window.history.replaceState(null, "", location.pathname);
+    await write(empty, "");
+    await load();
+  }));
+  byId("schedule").addEventListener("click", tried(async () => {
+    if (source.value !== saved) throw new Error("Save the chain first: a schedule runs what is saved.");
+    const name = await ChainSchedule.open(chosen, outline, test.given);
+    if (!name) return;
+    byId("done").replaceChildren(`${name} is scheduled. `, make("a", { href: `${site.prefix}/ui/admin#schedules` }, "Show the schedules"), " · ", make("a", { href: `${site.prefix}/ui/runs` }, "Show the runs"));
+    byId("done").hidden = false;
   }));
   byId("try").addEventListener("submit", (e) => attempt(e.submitter?.value === "dry")(e));
   // named opens the chain that the address names, and the card of the line behind it.

@@ -77,6 +77,8 @@ const DocActs = (() => {
     ["Publish", (d) => !d.isTrashed && !d.isVersion && !d.isProxy && has(d, "Publishable") && may(d, "CanAskForPublishing", "Write"), publish],
     ["Add to collection", (d) => !d.isTrashed && !has(d, "NotCollectionMember"), (d) => collect([d])],
     ["Download ZIP", (d) => !d.isTrashed && (has(d, "Folderish") || has(d, "Collection")), (d) => Docs.download(d, "Document.GetContainerRendition", {}, `${title(d)}.zip`).then(() => false)],
+    ["Export CSV", (d) => !d.isTrashed && has(d, "Folderish"), (d) => DocTables.ofFolder(d)],
+    ["Import CSV", (d) => !d.isTrashed && !d.isVersion && has(d, "Folderish") && may(d, "AddChildren") && DocEdit.types(d).length > 0, (d) => DocTables.upload(d)],
     ["Move to trash", (d) => !d.isTrashed && !d.isVersion && d.path !== "/" && may(d, "Remove") && free(d), (d) => trash([d]), "danger"],
     ["Restore", (d) => d.isTrashed && may(d, "Remove", "Write"), (d) => op(d, "Document.Untrash"), "primary"],
     ["Delete permanently", (d) => d.isTrashed && may(d, "Remove"), (d) => erase([d]), "danger"],
@@ -89,6 +91,7 @@ const DocActs = (() => {
     ["Move", moveTo],
     ["Add to collection", collect],
     ["Download ZIP", (docs) => Docs.download(docs, "Blob.BulkDownload", { filename: "documents.zip" }, "documents.zip").then(() => false)],
+    ["Export CSV", DocTables.ofMany],
     ["Move to trash", trash, "danger"],
   ];
   const binned = [["Restore", (docs) => op(docs, "Document.Untrash")], ["Delete permanently", erase, "danger"]];

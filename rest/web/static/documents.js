@@ -32,7 +32,7 @@
   byId("children").append(list.element);
 
   // says tells what was done.
-  const says = { New: "Created.", Edit: "Saved.", Rename: "Renamed.", Copy: "Copied.", Move: "Moved.", Lock: "Locked.", Unlock: "Unlocked.", "Create version": "Version created.", Publish: "Published.", "Move to trash": "Moved to the trash.", Restore: "Restored.", "Delete permanently": "Deleted.", "Add to collection": "Added." };
+  const says = { New: "Created.", Edit: "Saved.", Rename: "Renamed.", Copy: "Copied.", Move: "Moved.", Lock: "Locked.", Unlock: "Unlocked.", "Create version": "Version created.", Publish: "Published.", "Move to trash": "Moved to the trash.", Restore: "Restored.", "Delete permanently": "Deleted.", "Add to collection": "Added.", "Import CSV": "Imported." };
   const done = async (label, out) => {
     news = says[label] || "Done.";
     const gone = label === "Delete permanently" || label === "Move to trash";

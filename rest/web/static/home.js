@@ -44,6 +44,24 @@
     return all && card("chains", "Chains changed last", "/ui/chains", [...all].sort((a, b) => b.time.localeCompare(a.time)).slice(0, 5).map((c) => item(link(`/ui/chains#${encodeURIComponent(c.name)}`, c.name), `version ${c.version}, ${c.author}, `, ago(c.time))), "No chains yet.");
   };
 
+  // steps lead somebody new from the first file to a chain that runs by itself. Those that were made have a tick; once all were, the
+  // card is gone.
+  const steps = async (me) => {
+    if (!me.isAdministrator) return null;
+    const [{ answer: mine }, made, planned, ran] = await Promise.all([
+      call("GET", `/api/v1/search/lang/NXQL/execute?pageSize=1&query=${encodeURIComponent(`SELECT * FROM Document WHERE dc:creator = '${site.user.replace(/['\\]/g, "\\$&")}' AND ecm:mixinType != 'Folderish' AND ecm:isTrashed = 0`)}`),
+      run("Chain.List", {}).catch(missing([])), run("Schedule.Status", {}).catch(missing([])), run("Run.List", { limit: 1 }).catch(missing({ entries: [] }))]);
+    const all = [
+      [mine.entries.length, "/ui/documents", "Put a file into a folder", "Drop it on the page, or choose Upload."],
+      [made.some((c) => c.author !== "system"), "/ui/chains", "Build a chain", "Search for what each step is to do, fill in its form, and try it with a dry run."],
+      [planned.length, "/ui/chains", "Run it every night", "Open the chain and choose Schedule."],
+      [ran.entries.length, "/ui/runs", "Look at a run", "Each step with its input, output and time."],
+    ];
+    if (all.every(([done]) => done)) return null;
+    return make("section", { class: "panel", id: "steps", "aria-labelledby": "steps-title" }, make("h2", { id: "steps-title" }, "First steps", make("a", { class: "small", href: `${site.prefix}/docs/build` }, "Tutorial")),
+      make("ol", { class: "list", "aria-labelledby": "steps-title" }, ...all.map(([done, to, what, how]) => make("li", {}, make("div", {}, link(to, what), " ", done ? make("span", { class: "tag good" }, "done") : null, make("p", { class: "small" }, how))))));
+  };
+
   const server = async () => {
     const [response, dead, schedules] = await Promise.all([fetch(`${site.prefix}/readyz`, { headers: { Accept: "application/json" } }), run("Job.List", { state: "dead", limit: 5 }), run("Schedule.Status", {}).catch(missing([]))]);
     const checks = Object.entries(await response.json().catch(() => ({})));
@@ -59,8 +77,8 @@
 
   tried(async () => {
     const { answer: me } = await call("GET", "/api/v1/me");
-    const cards = await Promise.all([tasks(), documents(), started(), ...(me.isAdministrator ? [server(), runs("failed", "Runs that failed", "failed", "No run failed in the last week.")(), runs("waiting", "Runs that wait", "waiting", "")(), chains()] : [runs("failed", "Runs that failed", "failed", "")(), runs("waiting", "Runs that wait", "waiting", "")()])]);
+    const cards = await Promise.all([steps(me), tasks(), documents(), started(), ...(me.isAdministrator ? [server(), runs("failed", "Runs that failed", "failed", "No run failed in the last week.")(), runs("waiting", "Runs that wait", "waiting", "")(), chains()] : [runs("failed", "Runs that failed", "failed", "")(), runs("waiting", "Runs that wait", "waiting", "")()])]);
     const shown = cards.filter(Boolean);
-    byId("cards").replaceChildren(...(me.isAdministrator ? [...shown.filter((c) => c.id === "server"), ...shown.filter((c) => c.id !== "server")] : shown));
+    byId("cards").replaceChildren(...(me.isAdministrator ? [...shown.filter((c) => c.id === "steps" || c.id === "server"), ...shown.filter((c) => c.id !== "steps" && c.id !== "server")] : shown));
   })();
 })();

@@ -70,8 +70,10 @@
     }
   });
 
-  const show = (op) => {
-    chosen = op.id;
+  const show = async (listed) => {
+    chosen = listed.id;
+    const { answer: op } = await call("GET", `/api/v1/automation/${encodeURIComponent(listed.id)}`); // the list has no parameters
+    if (chosen !== op.id) return; // another one was chosen meanwhile
     history.replaceState(null, "", `#${op.id}`);
     for (const b of byId("names").querySelectorAll("button")) {
       if (b.dataset.id === op.id) b.setAttribute("aria-current", "true");
@@ -109,22 +111,22 @@
       return words.every((w) => text.includes(w)) ? words.filter((w) => name.includes(w)).length + 1 : 0;
     };
     const hits = all.map((op) => [score(op), op]).filter(([s]) => s > 0).sort((a, b) => b[0] - a[0] || a[1].id.localeCompare(b[1].id));
-    byId("names").replaceChildren(...(hits.length ? hits.map(([, op]) => make("button", { "data-id": op.id, "aria-current": op.id === chosen ? "true" : null, onclick: () => show(op) }, op.id)) : [make("p", { class: "soft" }, "Nothing found.")]));
+    byId("names").replaceChildren(...(hits.length ? hits.map(([, op]) => make("button", { "data-id": op.id, "aria-current": op.id === chosen ? "true" : null, onclick: tried(() => show(op)) }, op.id)) : [make("p", { class: "soft" }, "Nothing found.")]));
   };
 
   // named shows the operation that the address names.
-  const named = () => {
-    const op = all.find((o) => o.id === decodeURIComponent(location.hash.slice(1)));
-    if (op) show(op);
+  const named = async () => {
+    const name = decodeURIComponent(location.hash.slice(1));
+    const op = all.find((o) => o.id === name || o.aliases?.includes(name));
+    if (op) await show(op);
   };
 
   byId("search").addEventListener("input", list);
-  addEventListener("hashchange", named);
+  addEventListener("hashchange", tried(named, false));
   byId("one").append(calls("Upload a file", (base) => Snippets.upload(base)).box);
   tried(async () => {
-    const { answer } = await call("GET", "/api/v1/automation");
-    all = [...answer.operations, ...(answer.chains || [])];
+    all = (await call("GET", "/api/v1/automation?view=list")).answer.operations;
     list();
-    named();
+    await named();
   })();
 })();

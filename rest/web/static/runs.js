@@ -18,16 +18,28 @@
     return true;
   }, "quiet danger");
 
+  // goOn has a chain that waits go on. One that failed may do so in a version in which the cause is fixed.
+  const goOn = async (r) => {
+    const version = make("select", { name: "version" }, make("option", { value: "same" }, r.version ? `as it began: ${r.version}` : "as it began"), make("option", { value: "latest" }, "the latest"));
+    return await Dialogs.open({ title: `Continue ${r.op}`, action: "Continue", body: [
+      make("p", { class: "soft" }, r.error ? "It is tried again from the step that failed." : "It does not wait any longer."),
+      make("label", { class: "field" }, "Version of the chain", version, make("p", {}, "The latest version must wait at the same step.")),
+    ], act: async () => {
+      await run("Run.Continue", { id: r.id, version: version.value });
+      return true;
+    } }) === true;
+  };
+
   const item = (r) => {
     const ended = r.state === "done" || r.state === "failed";
     const mark = make("button", { type: "button", class: "quiet", "aria-pressed": String(marked.includes(r.id)), "aria-label": `Compare ${r.op}, ${r.id}`, onclick: tried(() => choose(r.id, mark)) }, "Compare");
     return make("li", { "data-run": r.id, "data-state": r.state },
       make("div", {},
-        make("code", {}, r.op), " ", badge(r.state), r.version ? make("span", { class: "tag" }, `version ${r.version}`) : null, r.repeats ? make("span", { class: "tag" }, "again") : null,
+        make("code", {}, r.op), " ", badge(r.state), r.version ? make("span", { class: "tag" }, `version ${r.version}`) : null, r.repeats ? make("span", { class: "tag" }, "again") : null, r.began ? make("span", { class: "tag" }, "went on") : null,
         make("p", {}, `${r.user} · `, ago(r.start), ` · ${lasts(r.duration)}`, r.for ? ` · waits for ${r.event || r.for}` : "", r.until ? ` until ${new Date(r.until).toLocaleString()}` : ""),
         r.error ? make("p", { class: "small" }, r.error) : null),
       r.state === "failed" && r.door !== "listener" ? make("button", { type: "button", class: "quiet", "aria-label": `Edit and run ${r.op} again`, onclick: tried(() => open(r.id, true)) }, "Edit and run again") : null,
-      r.state === "waiting" ? button("Continue", r.op, () => run("Run.Continue", { id: r.id })) : null,
+      r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null,
       ended ? null : stop(r),
       ended ? mark : null,
       make("button", { type: "button", class: "quiet", "aria-label": `Show ${r.op}, ${r.state}`, onclick: tried(() => open(r.id)) }, "Show"));
@@ -93,18 +105,24 @@
     return out;
   };
 
+  // parts are the runs with which a chain went on after it had waited.
+  const parts = (r) => {
+    const link = (id, ...text) => make("a", { href: `#${id}`, onclick: tried(() => open(id)) }, ...text);
+    if (r.began) return [make("p", {}, "This run goes on with a chain after it has waited. ", link(r.began, "Show the run that began it"))];
+    if (!r.parts?.length) return [];
+    return [make("h3", {}, "Went on"), make("ol", { class: "list", "aria-label": "Runs with which the chain went on" }, ...r.parts.map((p) => make("li", {}, make("div", {}, link(p.id, new Date(p.start).toLocaleString()), " ", badge(p.state), p.version !== r.version ? make("span", { class: "tag" }, `version ${p.version}`) : null,
+      make("p", {}, lasts(p.duration)), p.error ? make("p", { class: "small" }, p.error) : null))))];
+  };
+
   const open = async (id, edit) => {
-    const { answer: r } = await call("GET", `${at}/${encodeURIComponent(id)}`).catch(async (error) => {
-      if (error.status !== 404) throw error;
-      return { answer: await run("Run.Get", { id }) }; // it waits
-    }).catch(async (error) => {
+    const r = await run("Run.Get", { id }).catch(async (error) => {
       if (error.status === 404) await find(); // the list shows a call that has ended and was not recorded
       throw error;
     });
     history.replaceState(null, "", `#${id}`);
     const box = byId("one");
     const ended = r.state === "done" || r.state === "failed";
-    box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), ended ? null : stop(r),
+    box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null, ended ? null : stop(r),
       make("button", { type: "button", class: "quiet", onclick: () => {
         box.hidden = true;
         history.replaceState(null, "", location.pathname);
@@ -112,6 +130,8 @@
       } }, "Close")),
     ...(r.error ? [make("p", { class: "alert" }, r.error)] : []),
     facts([["User", r.user], ["Began", new Date(r.start).toLocaleString()], ["Duration", lasts(r.duration)], ["From", r.door], ["Request", r.requestId], ["Version", r.version && String(r.version)], ["Repeats", r.repeats]]),
+    ...(r.state === "waiting" ? [make("p", {}, `It waits for ${r.event || r.for}`, r.until ? ` until ${new Date(r.until).toLocaleString()}` : "", r.line ? ` at line ${r.line}.` : ".")] : []),
+    ...parts(r),
     ...(r.trace ? [make("h3", {}, "Steps"), make("ol", { class: "steps" }, step(r.trace))] : []),
     ...(ended && r.door !== "listener" ? [form(r)] : []));
     box.hidden = false;

@@ -2,8 +2,8 @@
 // declare.
 "use strict";
 const ScriptWords = (() => {
-  // of makes the words of a registry and of the text of catena.d.ts.
-  const of = (operations, typings) => {
+  // of makes the words of a registry, of the text of catena.d.ts and of the modules. describe resolves to an operation with its parameters.
+  const of = (operations, typings, shared, describe) => {
     const byName = new Map();
     for (const op of operations) for (const name of [op.id, ...(op.aliases || [])]) byName.set(name, op);
 
@@ -32,15 +32,25 @@ const ScriptWords = (() => {
       return `${takes.slice(0, 3).join(" | ") || "any"} → ${gives.slice(0, 3).join(" | ") || "any"}`;
     };
 
-    const params = (name) => (byName.get(name)?.params || []).map((p) => ({ name: p.name, type: p.type, required: p.required, description: p.description }));
+    const described = new Map();
+    const params = async (name) => {
+      const op = byName.get(name);
+      if (!op) return [];
+      if (!described.has(op.id)) described.set(op.id, (await describe(op.id)).params);
+      return described.get(op.id).map((p) => ({ name: p.name, type: p.type, required: p.required, description: p.description }));
+    };
+
+    // modules lists the names of modules; exports what one exports, or without a name what all do.
+    const modules = () => shared.map((m) => ({ label: m.name, type: "namespace", detail: `version ${m.version}`, info: m.exports.map((e) => e.name).join(", ") }));
+    const exports = (name) => shared.filter((m) => !name || m.name === name).flatMap((m) => m.exports.filter((e) => e.name !== "default").map((e) => ({ label: e.name, type: e.kind || "variable", detail: `${e.kind === "function" ? `(${e.params || ""})` : ""} from "${m.name}"` })));
 
     const families = [...new Set([...byName.keys()].filter((n) => n.includes(".")).map((n) => n.split(".")[0]))];
     const all = [
       ...families.map((label) => ({ label, type: "namespace" })), ...[...declared.keys()].map((label) => ({ label, type: "namespace" })),
-      ...["await", "break", "case", "catch", "const", "continue", "else", "for", "function", "if", "let", "new", "return", "switch", "throw", "try", "typeof", "while"].map((label) => ({ label, type: "keyword" })),
+      ...["await", "break", "case", "catch", "const", "continue", "else", "for", "function", "if", "import", "let", "new", "return", "switch", "throw", "try", "typeof", "while"].map((label) => ({ label, type: "keyword" })),
       { label: "input", type: "variable" }, { label: "params", type: "variable" }, { label: "console", type: "variable" },
     ];
-    return { members, params, globals: () => all };
+    return { members, params, modules, exports, globals: () => all };
   };
   return { of };
 })();

@@ -2,14 +2,17 @@
 "use strict";
 (() => {
   const empty = "/**\n * @operation My.Script\n * @description What it does.\n * @input document\n * @output document\n */\nfunction run(input, params) {\n  return input;\n}\n";
-  let all = [];
-  let chosen = ""; // the saved script that is shown
+  const emptyModule = "/** @module shared */\n\nexport function twice(n) {\n  return 2 * n;\n}\n";
+  let all = []; // scripts
+  let modules = [];
+  let chosen = ""; // name of the saved text that is shown
+  let kind = "Script"; // or Module: the family of operations for the text
   let editor = null;
   let test = { fields: [], given: {} };
   let shape = ""; // what the test form was made of
   let checks = 0; // the newest check; answers of older ones are dropped
 
-  // field stands for the editor in a program that was built without it.
+  // field stands for the editor until somebody turns to the text, and in a program that was built without it.
   const field = (host, { text, label, changed, check }) => {
     const area = make("textarea", { rows: 24, class: "mono", spellcheck: "false", autocapitalize: "off", "aria-label": label }, text);
     let timer;
@@ -20,6 +23,7 @@
     });
     host.append(area);
     return {
+      area,
       get text() { return area.value; },
       set text(s) {
         area.value = s;
@@ -46,7 +50,7 @@
     const mine = ++checks;
     let found = [];
     try {
-      found = await run("Script.Check", { source: text, name: "script.js" });
+      found = await run(`${kind}.Check`, { source: text, name: "script.js" });
     } catch (error) {
       byId("message").textContent = error.message;
       byId("message").hidden = false;
@@ -65,7 +69,11 @@
     return { members: [{ name: "input", value: said.input }, { name: "params", value: params }] };
   };
 
+  // familyOf tells modules from scripts by the comment at the start of the text.
+  const familyOf = (text) => (/^\s*\/\*\*(?:(?!\*\/)[\s\S])*?@module\s/.test(text) ? "Module" : "Script");
+
   const reshape = async (text) => {
+    if (kind === "Module") return;
     const now = await declared(text);
     const form = JSON.stringify(now);
     if (form === shape || editor?.text !== text) return;
@@ -79,33 +87,59 @@
   let shaping = 0;
   const changed = (text) => {
     judge("Checking…");
+    kind = familyOf(text);
+    byId("try").hidden = kind === "Module";
     clearTimeout(shaping);
     shaping = setTimeout(tried(() => reshape(text)), 200);
   };
 
   const list = () => {
     const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const hits = all.filter((s) => words.every((w) => s.name.toLowerCase().includes(w)));
-    byId("names").replaceChildren(...(hits.length ? hits.map((s) => make("button", { "data-id": s.name, "aria-current": s.name === chosen ? "true" : null, onclick: tried(() => open(s.name)) }, s.name)) : [make("p", { class: "soft" }, all.length ? "Nothing found." : "No scripts yet.")]));
+    const group = (family, title, list) => {
+      const hits = list.filter((s) => words.every((w) => s.name.toLowerCase().includes(w)));
+      return [make("h2", {}, title), ...(hits.length ? hits.map((s) => make("button", { "data-id": s.name, "data-kind": family, "aria-current": s.name === chosen && family === kind ? "true" : null, onclick: tried(() => open(s.name, family)) }, s.name)) : [make("p", { class: "soft small" }, list.length ? "Nothing found." : `No ${title.toLowerCase()} yet.`)])];
+    };
+    byId("names").replaceChildren(...group("Script", "Scripts", all), ...group("Module", "Modules", modules));
   };
+
+  // uses shows what a module exports and who imports it, or which modules a script imports.
+  const uses = () => {
+    const own = modules.find((m) => m.name === chosen);
+    const imports = modules.map((m) => [m, m.usedBy.find((u) => u.name === chosen && u.kind === kind.toLowerCase())]).filter(([, u]) => u);
+    const link = (name, family) => make("button", { type: "button", class: "quiet", onclick: tried(() => open(name, family)) }, name);
+    const lines = [];
+    if (kind === "Module" && own) {
+      lines.push(make("h3", {}, "Exports"), make("p", {}, ...(own.exports.length ? own.exports.flatMap((e, i) => [i ? ", " : "", make("code", {}, `${e.name}${e.kind === "function" ? `(${e.params || ""})` : ""}`)]) : ["Nothing."])),
+        make("h3", {}, "Used by"), ...(own.usedBy.length ? [make("ul", { class: "list" }, ...own.usedBy.map((u) => make("li", {}, make("div", {}, link(u.name, u.kind === "module" ? "Module" : "Script"), make("span", { class: "soft small" }, ` ${u.kind}`)), make("span", { class: "soft small" }, u.names.join(", ")))))] : [make("p", { class: "soft" }, "No script imports it.")]));
+    }
+    if (imports.length) lines.push(make("h3", {}, "Imports"), make("ul", { class: "list" }, ...imports.map(([m, u]) => make("li", {}, make("div", {}, link(m.name, "Module"), make("span", { class: "soft small" }, ` version ${m.version}`)), make("span", { class: "soft small" }, u.names.join(", "))))));
+    byId("uses").hidden = !chosen || !lines.length;
+    byId("uses-title").textContent = kind === "Module" ? "What it shares" : "What it shares with others";
+    byId("uses").querySelector("div").replaceChildren(...lines);
+  };
+
+  const address = () => history.replaceState(null, "", chosen ? `#${kind === "Module" ? "module:" : ""}${encodeURIComponent(chosen)}` : location.pathname);
 
   const write = (text, name) => {
     chosen = name;
-    byId("title").textContent = name || "New script";
-    byId("history").hidden = !name;
+    kind = familyOf(text);
+    byId("title").textContent = name || `New ${kind.toLowerCase()}`;
+    byId("history").hidden = byId("remove").hidden = !name;
     for (const id of ["versions", "result", "console", "profile"]) byId(id).hidden = true;
     byId("outcome").textContent = "";
     editor.text = text;
     list();
-    history.replaceState(null, "", name ? `#${encodeURIComponent(name)}` : location.pathname);
+    uses();
+    address();
   };
 
-  const open = async (name) => write((await run("Script.Read", { name })).source, name);
+  const open = async (name, family) => write((await run(`${family}.Read`, { name })).source, name);
 
   const load = async () => {
-    const answer = await run("Script.List", {});
-    all = Array.isArray(answer) ? answer : [];
+    [all, modules] = await Promise.all([run("Script.List", {}), run("Module.Outline", {})]);
+    known = undefined; // what the editor completes may have changed
     list();
+    uses();
   };
 
   // profile adds up the calls of a trace by operation and line, the longest first.
@@ -163,40 +197,76 @@
 
   const versions = async () => {
     byId("versions").querySelector("ul").replaceChildren(...await ChainRun.versions(chosen, async (version) => {
-      await run("Script.Restore", { name: chosen, version });
-      await open(chosen);
+      await run(`${kind}.Restore`, { name: chosen, version });
+      await load();
+      await open(chosen, kind);
       await versions();
-    }, "Script"));
+    }, kind));
     byId("versions").hidden = false;
   };
 
-  // words are what the editor completes: more than half of what the page loads, and so asked for when somebody writes.
+  // words are what the editor completes, asked for when somebody writes.
   let known;
-  const words = () => (known ||= Promise.all([call("GET", "/api/v1/automation"), run("Script.Types", {}).catch(() => "")]).then(([{ answer: registry }, typings]) =>
-    ScriptWords.of([...registry.operations, ...(registry.chains || [])], typeof typings === "string" ? typings : "")));
+  const words = () => (known ||= Promise.all([call("GET", "/api/v1/automation?view=list"), run("Script.Types", { only: "language" }).catch(() => "")]).then(([{ answer: registry }, typings]) =>
+    ScriptWords.of(registry.operations, typeof typings === "string" ? typings : "", modules, async (name) => (await call("GET", `/api/v1/automation/${encodeURIComponent(name)}`)).answer)));
   byId("code").addEventListener("focusin", () => words().catch(() => (known = undefined)));
 
   byId("search").addEventListener("input", list);
   byId("new").addEventListener("click", tried(() => write(empty, "")));
+  byId("new-module").addEventListener("click", tried(() => write(emptyModule, "")));
+  byId("remove").addEventListener("click", tried(async () => {
+    if (!await Dialogs.confirm(`Delete the ${kind.toLowerCase()}`, `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
+    await run(`${kind}.Delete`, { name: chosen });
+    write(kind === "Module" ? emptyModule : empty, "");
+    await load();
+  }));
   byId("history").addEventListener("click", tried(versions));
   byId("edit").addEventListener("submit", tried(async () => {
-    const made = await run("Script.Save", { source: editor.text });
+    const made = await run(`${kind}.Save`, { source: editor.text });
     chosen = made.name;
     byId("title").textContent = chosen;
-    byId("history").hidden = false;
-    history.replaceState(null, "", `#${encodeURIComponent(chosen)}`);
+    byId("history").hidden = byId("remove").hidden = false;
+    address();
     await load();
     judge(`Saved ${made.name}, version ${made.version}.`, true);
   }));
   byId("try").addEventListener("submit", (e) => tried(() => attempt(e.submitter?.value === "dry"))(e));
 
+  // The editor is as large as everything else of the page. It is fetched when somebody turns to the text, or if the browser has kept it
+  // since an earlier visit.
+  const code = byId("code");
+  const kept = (address) => {
+    try {
+      if (address) localStorage.setItem("editor", address);
+      return localStorage.getItem("editor");
+    } catch {
+      return null; // the browser keeps nothing for this page
+    }
+  };
+  const options = { label: "Text of the script", words, check, changed };
+  let fetching = null;
+  const fetchEditor = () => (fetching ||= new Promise((go) => {
+    document.head.append(make("script", { src: code.dataset.editor, onload: () => go(typeof Editor === "object"), onerror: () => go(false) }));
+  }));
+  const turnTo = async () => {
+    const { area } = editor;
+    if (!area || !(await fetchEditor()) || !editor.area) return;
+    const [focused, at] = [document.activeElement === area, area.selectionStart];
+    editor = Editor.mount(code, { ...options, text: area.value });
+    area.remove();
+    kept(code.dataset.editor);
+    editor.view.dispatch({ selection: { anchor: at } });
+    if (focused) editor.focus();
+  };
+  for (const name of ["pointerenter", "focusin"]) code.addEventListener(name, tried(turnTo, false));
+
   tried(async () => {
     const asked = decodeURIComponent(location.hash.slice(1));
-    const mount = typeof Editor === "object" ? Editor.mount : field;
-    editor = mount(byId("code"), { text: empty, label: "Text of the script", words, check, changed });
+    const mount = kept() === code.dataset.editor && await fetchEditor() ? Editor.mount : field;
+    editor = mount(code, { ...options, text: empty });
     changed(empty);
     await load();
-    if (asked) await open(asked);
+    if (asked) await open(asked.replace(/^module:/, ""), asked.startsWith("module:") ? "Module" : "Script");
     else editor.check();
   })();
 })();

@@ -95,22 +95,8 @@
     if (await Dialogs.open({ title: "Save this search", action: "Save", body: [ask.element], act: async () => call("POST", "/api/v1/search/saved", { "entity-type": "savedSearch", title: ask.value().title, query: query(), queryLanguage: "NXQL" }) })) await saved();
   }));
 
-  // csv exports all results, also those that are not shown, in the background of the server.
-  byId("csv").addEventListener("click", tried(async () => {
-    say("Exporting…");
-    const { commandId } = await run("Bulk.RunAction", { action: "csvExport", query: query(), parameters: JSON.stringify({ xpaths: ["dc:title", "dc:description", "dc:creator", "dc:created", "dc:modified", "dc:nature"], fileName: "search.csv" }) });
-    for (let pause = 200; ; pause = Math.min(pause * 1.5, 3000)) {
-      const { answer } = await call("GET", `/api/v1/bulk/${commandId}`);
-      if (answer.error || answer.state === "ABORTED") throw new Error(answer.errorMessage || "The export was stopped.");
-      if (answer.state === "COMPLETED") break;
-      say(`Exporting… ${(answer.processed || 0).toLocaleString()}${answer.total ? ` of ${answer.total.toLocaleString()}` : ""}`);
-      await new Promise((go) => setTimeout(go, pause));
-    }
-    const response = await fetch(`${site.prefix}/api/v1/bulk/${commandId}/result`, { credentials: "same-origin" });
-    if (!response.ok) throw new Refused(response.status, {});
-    Docs.keep(await response.blob(), "search.csv");
-    say("Exported.");
-  }));
+  // All results are exported, also those that are not shown.
+  byId("csv").addEventListener("click", tried(() => DocTables.ofQuery(query())));
 
   byId("explain").addEventListener("click", tried(async () => {
     byId("plan").textContent = await run("Repository.Explain", { query: query() });
