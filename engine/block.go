@@ -132,9 +132,12 @@ func (b *planner) block(st *step) {
 		}
 		st.block.branches = append(st.block.branches, steps)
 	}
-	if src.Kind == BlockParallel {
+	switch src.Kind {
+	case BlockParallel:
 		b.scope = around
 		b.separate(st)
+	case BlockEach:
+		b.once(st.block.branches)
 	}
 	if !outer {
 		delete(b.scope.names, src.Item)
@@ -143,6 +146,20 @@ func (b *planner) block(st *step) {
 		delete(b.scope.kept, src.Item)
 	}
 	b.scope.keep(st.As, st.n)
+}
+
+// once reports a return that ends a loop at its first item, which nobody means: the result of an item is what its last step gives.
+func (b *planner) once(branches [][]step) {
+	if b.o.Types == nil {
+		return
+	}
+	for _, steps := range branches {
+		for i := range steps {
+			if st := &steps[i]; st.block != nil && st.block.Kind == BlockReturn && st.when == nil {
+				b.fail(&st.Step, st.n, "", fault.Invalid.Errorf("ends the chain at the first item; Data.Value gives the value of an item"))
+			}
+		}
+	}
 }
 
 // effect is the widest effect of a step and of its handler.
@@ -180,8 +197,18 @@ func (bl *block) inner(in kindSet) kindSet {
 	return out
 }
 
-// takes reports whether a block can work on an input of a kind: each without an expression needs a list.
+// ofInput reports whether a wait is for what happens to its input.
+func (bl *block) ofInput() bool {
+	task, isText := bl.Wait["task"].(string)
+	return bl.Kind == BlockWait && bl.Wait["document"] == nil && (bl.Wait["event"] != nil || bl.Wait["task"] != nil && (!isText || task == ""))
+}
+
+// takes reports whether a block can work on an input of a kind: each without an expression needs a list, and a wait for what happens to its
+// input a document.
 func (bl *block) takes(k kind) bool {
+	if bl.ofInput() {
+		return k == kAny || k == kDoc || k == kRef || k == kString || k == kOther
+	}
 	switch k {
 	case kAny, kBlobs, kDocs, kList, kOther, kPage, kRows, kStrings:
 		return true
@@ -329,11 +356,13 @@ func (bl *block) over(c *Ctx, st *step, in any, items []any) (any, error) {
 			c.SetVar(bl.Item, before)
 		}
 	}()
+	failure := failureOf(c)
 	var out collector
 	for _, item := range items {
 		if err := c.count(); err != nil {
 			return nil, st.failed(StageRun, err)
 		}
+		failure.restore(c) // that of an item is not that of the next
 		if ref, ok := item.(storage.Ref); ok {
 			d, err := c.Tx.Doc(ref)
 			if fault.Is(err, fault.NotFound) {

@@ -70,7 +70,10 @@ var helpers = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(ne
 
 // noHelper names a function of Fn that there is not, and the one that was probably meant.
 func noHelper(name string) string {
-	return "Fn." + name + fault.PerhapsIn("Fn.", name, slices.Values(helpers()))
+	if near := fault.PerhapsIn("Fn.", name, slices.Values(helpers())); near != "" {
+		return "Fn." + name + near
+	}
+	return "Fn." + name + "; those of Fn are " + strings.Join(helpers(), ", ")
 }
 
 // Eval evaluates an expression of a stored chain, with or without "expr:" in front. It is
@@ -272,7 +275,7 @@ func docView(p *expr.Program, d *storage.Doc) map[string]any {
 		expr.Handle: d, expr.Lookup: func(name string) any { return known(d, name) }, "id": d.ID(), "uid": d.ID(), "ref": d.ID(), "path": d.Path(), "name": d.Name(), "title": d.Title(),
 		"type": d.Type().Name, "state": d.State(), "lifeCycle": d.State(), "currentLifeCycleState": d.State(),
 		"description": description, "facets": facets, "schemas": names, "parentRef": d.ParentID(), "versionLabel": d.VersionLabel(),
-		"repository": d.Repository(), "changeToken": d.ChangeToken(), "isLocked": locked, "lockOwner": owner,
+		"repository": d.Repository(), "changeToken": d.ChangeToken(), "isLocked": locked, "lockOwner": owner, "lockCreated": nil,
 		"isFolder": d.IsFolder(), "isProxy": d.IsProxy(), "isVersion": d.IsVersion(), "isTrashed": d.IsTrashed(),
 		"hasFacet": has(facets), "hasSchema": has(names),
 	}
@@ -351,7 +354,7 @@ func addKey(m map[string]any, key string, get func(string) any) {
 func (c *Ctx) userView() (map[string]any, error) {
 	m := map[string]any{
 		"name": c.As.Name, "groups": List(c.As.Groups), "allGroups": List(c.As.Groups), "isAdministrator": c.As.Admin,
-		"actingUser": c.As.Name, "originatingUser": c.As.Name,
+		"actingUser": c.As.Name, "originatingUser": c.As.Name, "firstName": nil, "lastName": nil, "email": nil, "company": nil,
 		"toString": func(...any) (any, error) { return c.As.Name, nil },
 	}
 	if c.As.Actor != "" {

@@ -92,7 +92,7 @@ func (b *planner) separate(st *step) {
 			case inner.block == nil && inner.effect() == Writes:
 				b.fail(&inner.Step, inner.n, "", fault.Invalid.Errorf("writes, but the steps of parallel only read or call out"))
 			case inner.block != nil && inner.block.Kind == BlockReturn:
-				b.fail(&inner.Step, inner.n, "", fault.Invalid.Errorf("a branch of parallel must not end the chain"))
+				b.fail(&inner.Step, inner.n, "", fault.Invalid.Errorf("a branch of parallel must not end the chain; Data.Value gives a value"))
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func Offered() []string {
 			out = append(out, of+"."+name)
 		}
 	}
-	for name := range expr.Fn() {
+	for _, name := range helpers() {
 		out = append(out, "Fn."+name)
 	}
 	slices.Sort(out)
@@ -157,7 +157,13 @@ func (b *planner) constant(st *step, f *field, given string, v any) {
 	tell(given, b.bounds(f, v))
 	switch v := v.(type) {
 	case string:
-		tell(given, check(v))
+		names := []string{v}
+		if f.kind == kStrings { // a list in one text
+			names = strings.Split(v, ",")
+		}
+		for _, name := range names {
+			tell(given, check(strings.TrimSpace(name)))
+		}
 	case []any:
 		for i, item := range v {
 			if text, ok := item.(string); ok && !expr.Is(text) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -37,8 +38,11 @@ func (b *planner) through(steps []step, k kindSet) kindSet {
 			if i > 0 && wrong == setOf(kVoid) && b.o.Types != nil {
 				err = fault.Invalid.Errorf("input: must be of type %s, but step %d returns nothing", st.d.inputs(), steps[i-1].n)
 			}
+			if hint := st.d.hint(wrong); hint != "" {
+				err = fault.Invalid.Errorf("%w; %s", err, hint)
+			}
 			if st.block != nil {
-				err = fault.Invalid.Errorf("input: must be a list, not %s", wrong)
+				err = fault.Invalid.Errorf("input: must be %s, not %s", st.block.needs(), wrong)
 			}
 			b.fail(&st.Step, st.n, "", err)
 			return setOf(kAny)
@@ -54,6 +58,22 @@ func (b *planner) through(steps []step, k kindSet) kindSet {
 		k = next
 	}
 	return k
+}
+
+// needs is what a block takes that does not take everything.
+func (bl *block) needs() string {
+	if bl.ofInput() {
+		return "a document, or the wait must name one"
+	}
+	return "a list"
+}
+
+// hint tells how to get what an operation takes, if it takes files and is given documents.
+func (d *Def) hint(given kindSet) string {
+	if d.by[kDoc] == nil && (d.by[kBlob] != nil || d.by[kBlobs] != nil) && given&^(setOf(kDoc)|setOf(kDocs)|setOf(kPage)) == 0 {
+		return "Document.GetBlob returns the file of a document"
+	}
+	return ""
 }
 
 // wrong is what of the kinds that do not fit counts.
@@ -192,7 +212,8 @@ func (d *Def) onlyOutput() kind {
 // signatureFor walks the steps with the declared input, or with each one the first step takes.
 func (p *Plan) signatureFor(in string) []string {
 	if len(p.steps) == 0 {
-		return []string{"void", "void"}
+		in = cmp.Or(in, words[kVoid])
+		return []string{in, in}
 	}
 	starts := []kind{kindOfWord(in)}
 	if in == "" {

@@ -158,10 +158,7 @@ func (st *step) try(c *Ctx, in any, f func() (any, error)) (any, error) {
 // handle does what the step's handler says about a failure.
 func (st *step) handle(c *Ctx, in any, failure error) (any, error) {
 	name, cause := root(failure)
-	// The names are those under which handlers of the platform read the failure.
-	c.SetVar("Exception", cause.Error())
-	c.SetVar("exceptionName", fault.Of(failure).String())
-	c.SetVar("exceptionOperation", name)
+	failed{cause.Error(), fault.Of(failure).String(), name}.restore(c)
 	c.Input = in
 	h := st.handler
 	switch {
@@ -171,6 +168,30 @@ func (st *step) handle(c *Ctx, in any, failure error) (any, error) {
 		return in, nil
 	}
 	return h.computed.eval(c)
+}
+
+// failureNames are the variables that describe a failure, as handlers of the platform read it.
+var failureNames = [...]string{"Exception", "exceptionName", "exceptionOperation"}
+
+// told is what those variables hold.
+type failed [len(failureNames)]any
+
+func failureOf(c *Ctx) (t failed) {
+	for i, name := range failureNames {
+		t[i] = c.Vars[name]
+	}
+	return t
+}
+
+// restore sets the variables, or removes them.
+func (t failed) restore(c *Ctx) {
+	for i, name := range failureNames {
+		if t[i] == nil {
+			delete(c.Vars, name)
+		} else {
+			c.SetVar(name, t[i])
+		}
+	}
 }
 
 // failed names the step in an error.

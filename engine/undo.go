@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"strings"
 
-	"catena/engine/expr"
 	"catena/storage/fault"
 )
 
@@ -44,17 +42,27 @@ func (b *planner) undo(st *step) {
 		b.fail(&st.Step, st.n, "undo", fault.Wrap(b.unknown(src.Op), "%s", src.Op))
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(src.Params)) {
-		if i, _ := d.table.find([]byte(name)); i < 0 {
-			b.fail(&st.Step, st.n, "undo", fault.Wrap(d.table.unknown(name), "%s", src.Op))
+	b.undoing(st, d)
+	params, _ := compileValue(src.Params, b.o.Trusted) // what is wrong with it has been reported
+	st.undo = &undo{op: d.Name, params: params, line: src.Line}
+}
+
+// undoing checks the parameters of what undoes a step as those of a step, but for that it runs when the variables are gone.
+func (b *planner) undoing(st *step, d *Def) {
+	own := Step{Op: st.Undo.Op, Params: st.Undo.Params, File: st.File, Line: st.Undo.Line, Positions: map[string]Position{}}
+	for path, at := range st.Positions {
+		if name, ok := strings.CutPrefix(path, "undo/params/"); ok {
+			own.Positions[name] = at
 		}
 	}
-	params, err := compileValue(src.Params, b.o.Trusted)
-	if err != nil {
-		b.fail(&st.Step, st.n, "undo", err)
+	kept, before := b.scope.kept, len(b.errs)
+	b.scope.kept = nil // no parameter that is left out takes one
+	inner := step{Step: own, n: st.n, d: d}
+	b.params(&inner)
+	b.scope.kept = kept
+	if err := d.table.missing(inner.given); err != nil && len(b.errs) == before {
+		b.fail(&own, st.n, "", err)
 	}
-	params.each("undo", func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
-	st.undo = &undo{op: d.Name, params: params, line: src.Line}
 }
 
 // recorded runs a step and has what undoes it kept.

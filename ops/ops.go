@@ -48,6 +48,7 @@ import (
 	"catena/ops/webui"
 	"catena/ops/workflow"
 	"catena/storage"
+	directories "catena/storage/directory"
 )
 
 // Owners keep data about documents and users beside those below storage.
@@ -58,6 +59,7 @@ var Uploads = upload.Files
 
 // Config is what operations know of the server. The zero value is a server without configuration.
 type Config struct {
+	Directories  *directories.Registry // whose names texts are checked for; nil: they are not
 	Outside      blob.Outside
 	Spreadsheets []string // command line of workers that read spreadsheets; nil: they are read in this process
 	Drive        drive.Config
@@ -81,7 +83,7 @@ func All(c Config) [][]engine.Op {
 		control.Ops,
 		conversion.Ops,
 		data.Ops(c.Spreadsheets),
-		directory.Ops,
+		directory.Known(c.Directories),
 		document.Ops,
 		drive.Ops(c.Drive),
 		job.Ops,

@@ -72,10 +72,11 @@ func (o *docObject) property(xpath string) any {
 	return nil
 }
 
-// Set changes a property in memory. Fields are read-only.
+// Set changes a property in memory. Fields are read-only: one that is set is an error in sloppy code too, which would go on with
+// nothing changed.
 func (o *docObject) Set(key string, v goja.Value) bool {
 	if !isXPath(key) {
-		return false
+		panic(o.m.vm.NewTypeError(key + `: cannot be set; properties of a document have names such as doc["dc:title"]`))
 	}
 	o.change(key, v)
 	return true
@@ -285,7 +286,9 @@ func (o *fileObject) Get(key string) goja.Value {
 }
 
 // Set refuses: a file does not change.
-func (o *fileObject) Set(string, goja.Value) bool { return false }
+func (o *fileObject) Set(key string, _ goja.Value) bool {
+	panic(o.m.vm.NewTypeError(key + ": cannot be set; a file does not change"))
+}
 
 // Has reports whether key is a field.
 func (o *fileObject) Has(key string) bool { return o.Get(key) != nil }

@@ -38,7 +38,7 @@ func parseModule(file, source string) (*syntax, error) {
 	head := "(" + strings.Join(m.locals(), ",") + `)=>{"use strict";`
 	tree, err := parser.ParseFile(nil, file, head+m.code+asyncTail, 0, parser.WithDisableSourceMaps)
 	if err != nil {
-		return nil, syntaxFault(movedBy(err, m.code, len(head)), file)
+		return nil, syntaxFault(movedBy(err, m.code, len(head)), file, source)
 	}
 	f, end := onlyFunction(tree)
 	if f == nil || end != len(head)+len(m.code)+len(asyncTail) {

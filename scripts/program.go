@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,9 +59,9 @@ func parse(file, source string) (*syntax, error) {
 	tree, err := parser.ParseFile(nil, file, source, 0, parser.WithDisableSourceMaps)
 	switch {
 	case err != nil && mistake != nil:
-		return nil, syntaxFault(mistake, file)
+		return nil, syntaxFault(mistake, file, source)
 	case err != nil:
-		return nil, syntaxFault(err, file)
+		return nil, syntaxFault(err, file, source)
 	}
 	return &syntax{Program: tree, text: text}, nil
 }
@@ -87,7 +88,7 @@ func compileTree(tree *syntax, file, source string, strict bool) (*program, erro
 	}
 	code, err := goja.CompileAST(tree.program(), strict)
 	if err != nil {
-		return nil, syntaxFault(err, file)
+		return nil, syntaxFault(err, file, source)
 	}
 	needs := extended(source)
 	if len(escaped) > 0 && !slices.Contains(needs, 0) {
@@ -169,8 +170,8 @@ func hasBigLiteral(source string) bool {
 	return false
 }
 
-// syntaxFault turns what goja says about source into a fault with its place.
-func syntaxFault(err error, file string) error {
+// syntaxFault turns what goja says about a source into a fault with its place.
+func syntaxFault(err error, file, source string) error {
 	line, column, text := 0, 0, err.Error()
 	var list parser.ErrorList
 	var one *parser.Error
@@ -187,7 +188,22 @@ func syntaxFault(err error, file string) error {
 			line, column = p.Line, p.Column
 		}
 	}
-	return located(fault.Invalid.New(text).WithCode(fault.CodeScriptSyntax), file, line, column)
+	return located(fault.Invalid.New(lacking(text, source, line)).WithCode(fault.CodeScriptSyntax), file, line, column)
+}
+
+// forAwait is the loop whose await the parser does not expect.
+var forAwait = regexp.MustCompile(`\bfor\s+await\b`)
+
+// lacking is what goja says about a part of the language that it does not have, in words that say what to write instead.
+func lacking(text, source string, line int) string {
+	lines := strings.Split(source, "\n")
+	switch {
+	case strings.HasPrefix(text, "Async generators"):
+		return "asynchronous generators are not supported: return a list"
+	case strings.HasSuffix(text, "token await") && 1 <= line && line <= len(lines) && forAwait.MatchString(lines[line-1]):
+		return "for await is not supported: use for with await in its body"
+	}
+	return text
 }
 
 // declaresRun reports whether the top level of a script declares run.

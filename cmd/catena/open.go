@@ -323,6 +323,7 @@ func (a *app) deployments() library.Deployments {
 // deployed at run time (chains, scripts) joins the set later.
 func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	return append(ops.All(ops.Config{
+		Directories:  a.declared.directories,
 		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
 		Models:       a.declared.workflows,
 		Notification: notification.Config{Templates: a.mail.Templates, Base: a.mail.Base},

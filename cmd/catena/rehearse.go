@@ -21,6 +21,7 @@ import (
 	"catena/storage/kv"
 	inmemory "catena/storage/memory"
 	"catena/storage/owner"
+	"catena/storage/people"
 )
 
 // rehearse deploys what a data directory holds on an empty store in memory, and returns what serve would describe: files
@@ -31,7 +32,7 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	if err != nil {
 		return err
 	}
-	kept, err := g.keptTexts(ctx)
+	kept, users, err := g.kept(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	if err := a.arm(ctx, o, self); err != nil {
 		return err
 	}
-	a.schedules.AnyUser, a.hooks.AnyUser = true, true // users are kept in the store alone
+	a.schedules.Users, a.hooks.Users = users, users
 	// What is refused of the kept texts was accepted before, or lacks what is gone: serve logs that too, and goes on.
 	// One that names another which comes later is tried again.
 	for before := len(kept) + 1; len(kept) < before; {
@@ -81,34 +82,42 @@ type keptText struct {
 	File         string
 }
 
-// keptTexts returns the texts in the store of a data directory. It returns none if there is no store or a server has it open.
-func (g *global) keptTexts(ctx context.Context) (all []keptText, err error) {
+// kept returns the texts in the store of a data directory, and whether it has a user. It returns no texts if there is no store,
+// which has its administrator once it is made, or if a server has it open, whose users are not known.
+func (g *global) kept(ctx context.Context) (all []keptText, user func(name string) bool, err error) {
 	store := filepath.Join(g.data, "store")
 	if _, err := os.Stat(store); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, func(name string) bool { return name == storage.AdministratorName }, nil
 	}
 	if used, err := badger.InUse(store); used || err != nil {
-		return nil, nil
+		return nil, func(string) bool { return true }, nil
 	}
 	a, err := g.open(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	var names []string
+	if err := a.repo.View(ctx, a.repo.System(), func(tx *storage.Tx) (err error) {
+		names, err = people.UsersNamed(tx, "")
+		return err
+	}); err != nil {
+		return nil, nil, err
+	}
 	for _, family := range []string{"Module", "Script", "Chain", "Listener", "Schedule", "Hook"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, h := range heads {
 			t := keptText{family: family}
 			if err := a.ask(ctx, family+".Read", map[string]any{"name": h.Name}, &t); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			all = append(all, t)
 		}
 	}
-	return all, nil
+	return all, func(name string) bool { return slices.Contains(names, name) }, nil
 }
 
 // ask runs an operation as the server and decodes what it returns.

@@ -317,7 +317,8 @@ func TestText(t *testing.T) {
 		{map[string]any{Handle: doc{"id-1"}}, "id-1"},
 		{map[string]any{Handle: 7}, "7"},
 		{Date(at), "TIMESTAMP '2024-05-02 16:04:09.007'"},
-		{map[string]any{"a": 1}, "map[a:1]"},
+		{map[string]any{"a": 1, "at": Date(at), "f": Func(nil)}, `{"a":1,"at":"TIMESTAMP '2024-05-02 16:04:09.007'"}`},
+		{[]any{map[string]any{"a": []any{nil, true}}, "<b>"}, `[{"a":[null,true]},"<b>"]`},
 	} {
 		if got := Text(c.v); got != c.want {
 			t.Errorf("%v: %q, want %q", c.v, got, c.want)
@@ -438,4 +439,40 @@ func FuzzExpr(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestForms holds the helpers that write numbers, dates and texts.
+func TestForms(t *testing.T) {
+	for text, want := range map[string]string{
+		"@{Fn.padLeft(7, 5, '0')}":                   "00007",
+		"@{Fn.padLeft('äö', 3)}|":                    " äö|",
+		"@{Fn.padRight('a', 3, '.')}":                "a..",
+		"@{Fn.padLeft('long', 2)}":                   "long",
+		"@{Fn.padLeft('a', 1001)}":                   "!length from 0 to 1000",
+		"@{Fn.padLeft('a', 5, '')}":                  "!one character",
+		"@{Fn.padLeft('a')}":                         "!requires a text",
+		"@{Fn.formatNumber(1234567.5, 2, ',', '.')}": "1.234.567,50",
+		"@{Fn.formatNumber(-0.004, 2)}":              "0.00",
+		"@{Fn.formatNumber('12', 0, '.', ' ')}":      "12",
+		"@{Fn.formatNumber(-1234, 1, '.', \"'\")}":   "-1'234.0",
+		"@{Fn.formatNumber('dear', 2)}":              "!requires a number",
+		"@{Fn.formatNumber(1, 16)}":                  "!0 to 15 digits",
+		"@{Fn.formatDate('2026-07-01T22:30:00Z', 'dd.MM.yyyy HH:mm Z', 'Europe/Berlin')}": "02.07.2026 00:30 +0200",
+		"@{Fn.formatDate('2026-07-01', 'yyyy-MM-dd z')}":                                  "2026-07-01 UTC",
+		"@{Fn.formatDate('2026-07-01', 'yyyy', 'Berlin')}":                                `!unknown time zone "Berlin"`,
+		"@{Fn.formatDate('soon', 'yyyy')}":                                                "!soon is not a date",
+		"@{Fn.daysBetween('2026-02-27T23:00:00Z', '2026-03-01T01:00:00Z')}":               "2",
+		"@{Fn.daysBetween('2026-03-01', '2026-02-28')}":                                   "-1",
+		"@{Fn.daysBetween('1969-12-31T23:59:59Z', '1970-01-01')}":                         "1",
+		"@{Fn.urlEncode('a b&c/ü')}":                                                      "a%20b%26c%2F%C3%BC",
+	} {
+		got, err := eval(text, map[string]any{"Fn": Fn()})
+		if message, fails := strings.CutPrefix(want, "!"); fails {
+			if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), message) {
+				t.Errorf("%s: %v, %v, want %s", text, got, err, message)
+			}
+		} else if got != want || err != nil {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
+		}
+	}
 }

@@ -12,14 +12,11 @@ package expr
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
@@ -322,7 +319,8 @@ func (p *Program) View(env map[string]any, m *Meter) (any, error) {
 	return run(p.parts[0].code, env, m)
 }
 
-// Eval runs the program once. The result of a template is text.
+// Eval runs the program once. The result of a template is text, but for one that consists of an expression alone whose value is
+// a map, or a list with maps in it.
 func (p *Program) Eval(env map[string]any, m *Meter) (any, error) {
 	if !p.template {
 		v, err := run(p.parts[0].code, env, m)
@@ -346,6 +344,9 @@ func (p *Program) Eval(env map[string]any, m *Meter) (any, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if len(p.parts) == 1 && structured(v) { // nothing is around it: a text of it would be of no use
+			return unwrap(v, 0), nil
 		}
 		b.WriteString(Text(v))
 		if b.Len() > maxText {
@@ -417,54 +418,4 @@ func unwrap(v any, depth int) any {
 		return int64(v)
 	}
 	return v
-}
-
-// unsigned takes the sign off zero, which nobody wants to read.
-func unsigned(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	return v
-}
-
-// Text writes a value as a template shows it; nil is no text.
-// The forms are those of the platform, since templates of stored chains depend on them: a list is
-// joined by commas, a document is its id, a number has no exponent.
-func Text(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int:
-		return strconv.Itoa(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case float64:
-		return strconv.FormatFloat(unsigned(v), 'f', -1, 64)
-	case time.Time:
-		return v.UTC().Format("2006-01-02T15:04:05.000Z")
-	case []any:
-		texts := make([]string, len(v))
-		for i, item := range v {
-			texts[i] = Text(item)
-		}
-		return strings.Join(texts, ",")
-	case []string:
-		return strings.Join(v, ",")
-	case map[string]any:
-		if text, ok := v["toString"].(func(...any) (any, error)); ok {
-			s, _ := text()
-			return Text(s)
-		}
-		if of, ok := v[Handle]; ok {
-			if d, ok := of.(interface{ ID() string }); ok {
-				return d.ID()
-			}
-			return Text(of)
-		}
-	}
-	return fmt.Sprint(v)
 }

@@ -87,11 +87,11 @@ func TestValuesComeBackFromTheirViews(t *testing.T) {
 // TestOfNothing: who reads a member of an empty value is told so in words.
 func TestOfNothing(t *testing.T) {
 	for text, want := range map[string]string{
-		"expr:a.name":     "cannot read name of an empty value",
-		"@{a.b}":          "cannot read b of an empty value",
-		"expr:m.none.one": "cannot read one of an empty value",
-		"expr:m['x'].y":   "cannot read y of an empty value",
-		"expr:l[0].name":  "cannot read name of an empty value",
+		"expr:a.name":      "cannot read name of an empty value",
+		"@{a.b}":           "cannot read b of an empty value",
+		"expr:m?.none.one": "cannot read one of an empty value",
+		"expr:m?.['x'].y":  "cannot read y of an empty value",
+		"expr:l[0].name":   "cannot read name of an empty value",
 	} {
 		p, err := Parse(text, false)
 		if err != nil {

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"html"
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -16,7 +17,8 @@ type Func = func(args ...any) (any, error)
 
 // Fn are the helpers that need nothing but their arguments.
 func Fn() map[string]any {
-	return map[string]any{
+	fn := forms()
+	maps.Copy(fn, map[string]any{
 		"date":                       date,
 		"calendar":                   date,
 		"escapeHtml":                 text("escapeHtml", html.EscapeString),
@@ -25,7 +27,8 @@ func Fn() map[string]any {
 		"concatenateIntoList":        concatenateIntoList,
 		"concatenateValuesAsNewList": concatenateIntoList,
 		"jsonPath":                   jsonPath,
-	}
+	})
+	return fn
 }
 
 func text(name string, f func(string) string) Func {
@@ -186,7 +189,7 @@ func whole(v any) (int64, error) {
 }
 
 // Format writes a date by a pattern of letters: yyyy-MM-dd'T'HH:mm:ss.SSSZ. Letters that stand for nothing stay.
-// Everything is UTC, so the letters of zones have one value each. A quote that is not closed takes
+// A quote that is not closed takes
 // the rest of the pattern. Templates refuse letters without a meaning first, by FormatKnown.
 func Format(t time.Time, pattern string) string {
 	var b strings.Builder
@@ -249,11 +252,11 @@ func letters(t time.Time, c byte, n int, same string) string {
 	case 'a':
 		return t.Format("PM")
 	case 'Z':
-		return "+0000"
+		return t.Format("-0700")
 	case 'X':
-		return "Z"
+		return t.Format("Z07")
 	case 'z':
-		return "UTC"
+		return t.Format("MST")
 	}
 	number := numbers[c]
 	if number == nil {

@@ -119,8 +119,11 @@ var metered = func() []expr.Option {
 		"weigh":   func(m *Meter, args []any) (any, error) { return args[0], m.Weigh(args[0]) },
 		"times":   func(m *Meter, args []any) (any, error) { return args[0], m.weigh(args[0], args[1].(int), 0) },
 		"add":     add2,
+		"compare": func(m *Meter, args []any) (any, error) { return instant(args[0]), m.Weigh(args[0]) },
 		"join":    joined,
 		"matches": matches,
+		strict:    readStrict,
+		lenient:   readLenient,
 		"repeat":  repeated,
 		"replace": replaced,
 		"uniq":    uniq,
@@ -176,6 +179,8 @@ func (metering) Visit(node *ast.Node) {
 		n.Node = callOf("step", n.Node)
 	case *ast.BinaryNode:
 		binary(node, n)
+	case *ast.MemberNode:
+		access(node, n)
 	case *ast.CallNode:
 		for i := range n.Arguments {
 			n.Arguments[i] = weighed(n.Arguments[i])
@@ -219,15 +224,25 @@ func binary(node *ast.Node, n *ast.BinaryNode) {
 		} else {
 			ast.Patch(node, callOf("matches", n.Left, n.Right))
 		}
+	case "??":
+		mayLack(n.Left)
 	case "==", "!=", "<", "<=", ">", ">=":
-		if !small(n.Left) && !small(n.Right) {
-			n.Left, n.Right = weighed(n.Left), weighed(n.Right)
+		if isNil(n.Left) || isNil(n.Right) {
+			mayLack(n.Left)
+			mayLack(n.Right)
+		} else if !small(n.Left) && !small(n.Right) {
+			n.Left, n.Right = callOf("compare", n.Left), callOf("compare", n.Right)
 		}
 	case "in", "not in":
 		n.Right = weighed(n.Right)
 	case "contains", "endsWith", "startsWith":
 		n.Left = weighed(n.Left)
 	}
+}
+
+func isNil(node ast.Node) bool {
+	_, null := node.(*ast.NilNode)
+	return null
 }
 
 func isText(node ast.Node) bool {

@@ -32,7 +32,7 @@ const maxReason = 2000
 
 // Hooks are the hooks of one engine.
 type Hooks struct {
-	AnyUser bool // whether the user of a hook exists is not checked
+	Users func(name string) bool // the users that there are; nil: those of the repository
 
 	kind   *library.Kind
 	engine *engine.Engine
@@ -71,7 +71,7 @@ func (h *Hooks) check(c *engine.Ctx, file, source string) (string, []library.Pro
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	return one.Name, one.Check(c, file, one.in(), variable, h.AnyUser), nil
+	return one.Name, one.Check(c, file, one.in(), variable, h.Users), nil
 }
 
 // works finds what of a deployed hook this server does not have.

@@ -71,10 +71,16 @@ func (t *Task) Works(set *engine.Set, types *schema.Registry, file, in, variable
 	return PlanProblems(file, t.Step.Line, t.Step.Column, err)
 }
 
-// Check returns what is wrong with a task beyond its form. That its user does not exist is no problem if any will do.
-func (t *Task) Check(c *engine.Ctx, file, in, variable string, anyUser bool) []Problem {
+// Check returns what is wrong with a task beyond its form. users are those that there are; nil: those of the repository.
+func (t *Task) Check(c *engine.Ctx, file, in, variable string, users func(name string) bool) []Problem {
 	problems := t.Works(c.Set(), c.Tx.Repo().Types(), file, in, variable)
-	if _, err := engine.RunsAs(c.Tx, t.As); err != nil && !anyUser {
+	if users == nil {
+		users = func(name string) bool {
+			_, err := engine.RunsAs(c.Tx, name)
+			return err == nil
+		}
+	}
+	if t.As != "system" && !users(t.As) {
 		problems = append(problems, Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("as: user %s does not exist", t.As)})
 	}
 	return problems

@@ -34,13 +34,17 @@ func spending(t *testing.T) spent {
 }
 
 // TestIdle compares what a server spends that waits with CATENA_SCHEDULES deployed schedules, none of which is due, and with one:
-// neither allocations nor time of the processor grow with them. There are 100 unless it is set.
+// neither allocations nor time of the processor grow with them. There are 100 unless it is set, and the servers wait for as many seconds as
+// CATENA_IDLE says, or one. It also measures how long the schedules take at the start of this server and of a second one on the same store.
 func TestIdle(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("CATENA_SCHEDULES"))
 	if n == 0 {
 		n = 100
 	}
-	const span = time.Second
+	span := time.Second
+	if seconds, _ := strconv.Atoi(os.Getenv("CATENA_IDLE")); seconds > 0 {
+		span *= time.Duration(seconds)
+	}
 	idle := func(n int) spent {
 		t.Helper()
 		w := newWorld(t)
@@ -54,6 +58,12 @@ func TestIdle(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%d schedules deployed in %s", n, time.Since(began).Round(time.Millisecond))
+		began = time.Now()
+		w.start()
+		again := time.Since(began)
+		began = time.Now()
+		w.second()
+		t.Logf("%d schedules: started again in %s, a second server in %s", n, again.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- outbox.Run(ctx, w.repo, w.schedules.Jobs()) }()

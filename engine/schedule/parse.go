@@ -36,7 +36,10 @@ func (s *Schedule) next(planned, now time.Time) time.Time {
 	case s.Disabled:
 		return time.Time{}
 	case s.cron != nil:
-		return s.cron.Next(now.In(s.zone)).UTC()
+		if planned.After(now) { // the clock was set back: a time that has been is none to come
+			now = planned
+		}
+		return s.nextCron(now)
 	case s.every > 0:
 		if planned.IsZero() {
 			return now.Add(s.every)
@@ -47,6 +50,46 @@ func (s *Schedule) next(planned, now time.Time) time.Time {
 		return s.at
 	}
 	return time.Time{}
+}
+
+// everyHour marks the hours of a cron expression as *, in the library.
+const everyHour = 1 << 63
+
+// nextCron is the next time of a cron expression. Where clocks are put forward, the library leaves out a time of day that does
+// not exist, and where they are put back it runs twice what exists twice. So a time of day is found on a clock that is never changed,
+// and runs once a day: later if it does not exist, and the first time if it exists twice. What runs every hour goes by time elapsed.
+func (s *Schedule) nextCron(from time.Time) time.Time {
+	spec, ok := s.cron.(*cron.SpecSchedule)
+	if !ok || spec.Hour&everyHour != 0 {
+		return s.cron.Next(from.In(s.zone)).UTC()
+	}
+	wall := clockOf(from.In(s.zone))
+	for {
+		if wall = spec.Next(wall); wall.IsZero() {
+			return time.Time{}
+		}
+		if at := instantOf(wall, s.zone); at.After(from) {
+			return at.UTC()
+		}
+	}
+}
+
+// clockOf is what clocks show at an instant, as an instant in UTC.
+func clockOf(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// instantOf is the first instant at which clocks of a zone show a time; one that they never show counts by the offset of the day
+// before, so that it is later by as much as clocks are put forward.
+func instantOf(wall time.Time, zone *time.Location) time.Time {
+	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), zone)
+	_, offset := at.Add(-24 * time.Hour).Zone()
+	before := wall.Add(-time.Duration(offset) * time.Second).In(zone)
+	if !clockOf(at).Equal(wall) || clockOf(before).Equal(wall) && before.Before(at) {
+		return before
+	}
+	return at
 }
 
 // Parse reads a schedule from YAML or JSON. Every problem of the text is reported at once.

@@ -40,7 +40,7 @@ const (
 
 // Schedules are the schedules of one engine.
 type Schedules struct {
-	AnyUser bool // whether the user of a schedule exists is not checked
+	Users func(name string) bool // the users that there are; nil: those of the repository
 
 	kind   *library.Kind
 	engine *engine.Engine
@@ -91,7 +91,7 @@ func (s *Schedules) check(c *engine.Ctx, file, source string) (string, []library
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	return sch.Name, sch.Check(c, file, sch.in(), scheduleVariable, s.AnyUser), nil
+	return sch.Name, sch.Check(c, file, sch.in(), scheduleVariable, s.Users), nil
 }
 
 // keep plans a schedule in the transaction that saves its text, so that there is none that is saved and never due, whatever fails

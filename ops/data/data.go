@@ -15,6 +15,7 @@ func Ops(worker []string) []engine.Op {
 		hash,
 		reader{spreadsheet.NewReader(worker)}.op(),
 		selects,
+		value,
 		write,
 	}
 }

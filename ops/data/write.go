@@ -18,7 +18,8 @@ import (
 
 var write = engine.Op{
 	Name: "Data.Write", Label: "Write data", Category: "Data", Effect: engine.Pure, Callers: engine.Anyone,
-	Doc: "Writes a list, or any value as JSON, to a file: CSV or a spreadsheet (xlsx) of maps or lists, JSON, JSON Lines, or XML. Cells that a spreadsheet would take for a formula are written as text.",
+	Doc: "Writes a list, or any value as JSON, to a file: CSV or a spreadsheet (xlsx) of maps or lists, JSON, JSON Lines, or XML. Cells that a spreadsheet would take for a formula are written as text. " +
+		"Documents are written as rows; a single value is a list of one.",
 	Run: engine.On(writeParams.run),
 }
 
@@ -26,7 +27,7 @@ type writeParams struct {
 	Format  string   `json:"format" default:"csv" enum:"csv,json,jsonl,xml,xlsx" doc:"The format."`
 	Name    string   `json:"name,omitzero" doc:"Name of the file; by default data with the end of the format."`
 	Sheet   string   `json:"sheet" default:"Data" doc:"Name of the sheet of a spreadsheet, at most 31 characters."`
-	Columns []string `json:"columns,omitzero" doc:"Columns of CSV and spreadsheets in order; by default all members, by name."`
+	Columns []string `json:"columns,omitzero" doc:"Columns of CSV and spreadsheets in order; by default all members, by name. Of documents: xpaths of properties, id, name, path, state, title and type."`
 }
 
 var types = map[string]string{"csv": "text/csv", "json": "application/json", "jsonl": "application/jsonl", "xml": "application/xml", "xlsx": spreadsheet.Type}
@@ -34,6 +35,11 @@ var types = map[string]string{"csv": "text/csv", "json": "application/json", "js
 func (p writeParams) run(c *engine.Ctx, in any) (*storage.Blob, error) {
 	var out bytes.Buffer
 	var err error
+	if p.Format != "json" && p.Format != "xml" {
+		if in, err = p.rowsOf(c, in); err != nil {
+			return nil, err
+		}
+	}
 	switch p.Format {
 	case "json":
 		var text []byte

@@ -15,6 +15,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	directories "catena/storage/directory"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/schema"
@@ -36,6 +37,24 @@ var Ops = []engine.Op{
 	suggestEntries,
 	update,
 	updateEntries,
+}
+
+// Known are the operations, with the names of directories in the texts that call them checked.
+func Known(all *directories.Registry) []engine.Op {
+	if all == nil {
+		return Ops
+	}
+	known := func(name string) error {
+		if _, ok := all.Directory(name); ok {
+			return nil
+		}
+		return fault.Missing("directory", name, all.Names())
+	}
+	ops := slices.Clone(Ops)
+	for i := range ops {
+		ops[i].Constants = map[string]func(string) error{"directory": known, "directoryName": known, "vocabularyName": known}
+	}
+	return ops
 }
 
 // category is where lists of operations show those of the catalogue.

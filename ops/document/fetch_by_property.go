@@ -23,7 +23,7 @@ var fetchByProperty = engine.Op{
 }
 
 type fetchByPropertyParams struct {
-	Property string   `json:"property" doc:"Xpath of the property, for example dc:title, or a system field such as ecm:name."`
+	Property string   `json:"property" names:"xpath" doc:"Xpath of the property, for example dc:title, or a system field such as ecm:name."`
 	Values   []string `json:"values" doc:"Values to look for; without values the result is empty."`
 	Query    string   `json:"query,omitzero" doc:"Additional condition in the query language."`
 }

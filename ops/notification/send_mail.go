@@ -35,7 +35,7 @@ func sendMail(cfg Config) engine.Op {
 }
 
 type mailParams struct {
-	From     string   `json:"from" doc:"Address of the sender."`
+	From     string   `json:"from,omitzero" doc:"Address of the sender; without it, that of the server."`
 	Message  string   `json:"message" widget:"MailTemplate" doc:"The text, or template: followed by the name of a template."`
 	Subject  string   `json:"subject" doc:"The subject."`
 	HTML     bool     `json:"HTML" default:"false" values:"false" doc:"Whether the text is HTML."`

@@ -21,7 +21,7 @@ type explainParams struct {
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
 	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortBy    []string      `json:"sortBy,omitzero" names:"xpath" doc:"Fields to sort by, instead of the query's."`
 	SortOrder []string      `json:"sortOrder,omitzero" doc:"Direction for each field: ASC, or anything else for descending."`
 }
 

@@ -26,7 +26,7 @@ type queryParams struct {
 	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the server's limit."`
 	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
 	Max       int           `json:"maxResults,omitzero" doc:"Maximum number of entries on all pages together; 0 means no limit."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortBy    []string      `json:"sortBy,omitzero" names:"xpath" doc:"Fields to sort by, instead of the query's."`
 	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
 	Quote     bool          `json:"quotePatternParameters" default:"true" unused:"true" doc:"Accepted but ignored: values are always bound."`

@@ -37,7 +37,7 @@ type resultSetPageProviderParams struct {
 	PageSize  *int          `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the provider's, and the server's limit if it is 0 or less."`
 	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
 	Max       string        `json:"maxResults" default:"100" doc:"Maximum number of rows on all pages together; 0 means no limit."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the provider's."`
+	SortBy    []string      `json:"sortBy,omitzero" names:"xpath" doc:"Fields to sort by, instead of the provider's."`
 	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }

@@ -25,7 +25,7 @@ type resultSetQueryParams struct {
 	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the server's limit."`
 	Index     int           `json:"currentPageIndex,omitzero" doc:"Number of the page, starting at 0."`
 	Max       int           `json:"maxResults,omitzero" doc:"Maximum number of rows on all pages together; 0 means no limit."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortBy    []string      `json:"sortBy,omitzero" names:"xpath" doc:"Fields to sort by, instead of the query's."`
 	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }

@@ -22,7 +22,7 @@ var layouts = []string{
 var zones = []string{"", "Z07:00", "Z0700", "Z07"}
 
 // ParseDate reads an ISO 8601 date liberally: with any fraction of a second or none, with
-// offset or without (UTC), the day alone, the month or the year alone. The result is in
+// offset or without (UTC), the day alone, the month or the year alone, or the literal of a query. The result is in
 // UTC, cut to milliseconds.
 func ParseDate(s string) (time.Time, error) {
 	text := strings.TrimSpace(s)
@@ -30,6 +30,9 @@ func ParseDate(s string) (time.Time, error) {
 	// layouts.
 	if t, ok := parseStamp([]byte(text)); ok {
 		return t, nil
+	}
+	if literal, ok := strings.CutPrefix(text, "TIMESTAMP '"); ok { // as expressions write a date, for queries
+		text = strings.TrimSuffix(literal, "'")
 	}
 	iso := text
 	if len(iso) > 10 && (iso[10] == ' ' || iso[10] == 't') {
