@@ -196,7 +196,13 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if err := k.keep(c, *v); err != nil {
 		return nil, err
 	}
-	c.After(func(context.Context) error { return k.deploy(c.Engine(), *v) })
+	c.After(func(context.Context) error {
+		if b, ok := c.Value(batchKey{}).(*batch); ok {
+			b.added = append(b.added, *v)
+			return nil
+		}
+		return k.deploy(c.Engine(), *v)
+	})
 	return v, nil
 }
 
@@ -348,7 +354,7 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 
 // Sync applies the files of a folder whose text is not what is deployed, and returns the
 // names of what changed. Files that are refused are left out and returned as one error.
-func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
+func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) (changed []string, wrong error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -356,18 +362,29 @@ func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	var changed []string
 	var pending []string
 	for _, entry := range entries {
 		if !entry.IsDir() && slices.Contains(k.Ext, path.Ext(entry.Name())) {
 			pending = append(pending, entry.Name())
 		}
 	}
+	// What is compiled into operations is deployed one by one, since a file may name another. The rest is deployed together:
+	// one by one, the time of many files would grow by the square of their number.
+	var b batch
+	if k.Put != nil {
+		ctx = context.WithValue(ctx, batchKey{}, &b)
+	}
+	defer func() {
+		if len(b.added) > 0 {
+			wrong = errors.Join(wrong, k.deploy(e, b.added...))
+		}
+	}()
+	known := k.numbers()
 	for len(pending) > 0 {
 		var left []string
 		var errs []error
 		for _, file := range pending {
-			name, err := k.apply(ctx, e, dir, file)
+			name, err := k.apply(ctx, e, dir, file, known)
 			switch {
 			case err != nil:
 				left, errs = append(left, file), append(errs, err)
@@ -383,8 +400,13 @@ func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string,
 	return changed, nil
 }
 
-// apply saves one file; the name is empty if it was deployed already.
-func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file string) (string, error) {
+// batch are the texts of a folder that are deployed together.
+type batch struct{ added []Version }
+
+type batchKey struct{}
+
+// apply saves one file; the name is empty if it was deployed already, in the version that known has of it.
+func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file string, known map[string]int64) (string, error) {
 	b, err := declare.ReadFile(dir, file)
 	var source string
 	if err == nil {
@@ -393,7 +415,6 @@ func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file stri
 	if err != nil {
 		return "", fault.Wrap(err, "%s", file)
 	}
-	before := k.numbers()
 	r, err := e.Run(ctx, engine.Call{
 		Op: k.Family + ".Save", As: e.System(), EntryPoint: engine.Server,
 		Params: map[string]any{"source": source, "name": file, "note": "applied from " + file},
@@ -401,7 +422,8 @@ func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file stri
 	if err != nil {
 		return "", err
 	}
-	if v, ok := r.Value.(Version); ok && v.Version > before[v.Name] {
+	if v, ok := r.Value.(Version); ok && v.Version > known[v.Name] {
+		known[v.Name] = v.Version
 		return v.Name, nil
 	}
 	return "", nil

@@ -383,3 +383,32 @@ type missing struct{}
 func (missing) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
+
+// TestSyncAtOnce: texts that become no operations are deployed together, so that the time of a folder with many files grows with their
+// number alone; one that is saved by itself is deployed at once.
+func TestSyncAtOnce(t *testing.T) {
+	s := newShelf(t)
+	var puts []int
+	rule := textKind("Rule")
+	rule.Compile, rule.Put = nil, func(all []Version) error { puts = append(puts, len(all)); return nil }
+	if err := s.Engine.Swap(func(set *engine.Set) (*engine.Set, error) { return set.With(rule.Ops()) }); err != nil {
+		t.Fatal(err)
+	}
+	dir := fstest.MapFS{"bad.txt": {Data: []byte("Z.Z\n?")}}
+	for i := range 50 {
+		dir[fmt.Sprintf("r%02d.txt", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "R.R%02d\ntext", i)}
+	}
+	for _, want := range []string{"50 [50]", "0 [50]", "1 [50 50]"} {
+		if strings.HasPrefix(want, "1") {
+			dir["r07.txt"] = &fstest.MapFile{Data: []byte("R.R07\nnew")}
+		}
+		changed, err := rule.Sync(t.Context(), s.Engine, dir)
+		if got := fmt.Sprint(len(changed), " ", puts); got != want || err == nil || !strings.Contains(err.Error(), "bad.txt:2:1") {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+	s.must("Rule.Save", "source", "R.R51\ntext")
+	if len(puts) != 3 || puts[2] != 51 {
+		t.Errorf("deployed %v", puts)
+	}
+}
