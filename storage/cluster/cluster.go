@@ -51,8 +51,8 @@ type Node struct {
 	Lacks   *[]string `json:"lacks,omitempty"` // deployed texts that do not work on it; nil: not known
 }
 
-// row is what the store has of a node.
-type row struct {
+// nodeRow is what the store has of a node.
+type nodeRow struct {
 	Node
 	Keeps bool `json:"keeps"` // it maintains automatic indexes; nodes of older versions do not say so
 }
@@ -60,7 +60,7 @@ type row struct {
 // Owner knows whether all nodes maintain automatic indexes. A lost one that comes back may still write.
 var Owner = storage.Owner{Name: "nodes", Keeps: func(t *storage.Tx) (bool, error) {
 	for _, raw := range t.Table(nodes).Scan("", "", false, 0) {
-		if n, err := decoded[row](raw, "node"); err != nil || !n.Keeps {
+		if n, err := decoded[nodeRow](raw, "node"); err != nil || !n.Keeps {
 			return false, err
 		}
 	}
@@ -149,7 +149,7 @@ func (m *Member) beat(ctx context.Context) error {
 		n := m.self
 		m.mu.Unlock()
 		n.Seen = t.Now()
-		return t.Table(nodes).Put(n.ID, row{n, true})
+		return t.Table(nodes).Put(n.ID, nodeRow{n, true})
 	})
 	if err != nil {
 		return err
