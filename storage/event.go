@@ -127,9 +127,7 @@ func (t *Tx) changed(c Change, d *Doc) {
 				o.Path = c.Path
 				return
 			case o.Kind == c.Kind:
-				if o.Note != c.Note {
-					o.Note = joinNotes(o.Note, c.Note)
-				}
+				o.Note = joinNotes(o.Note, c.Note)
 				o.Path = c.Path
 				return
 			}
@@ -139,6 +137,9 @@ func (t *Tx) changed(c Change, d *Doc) {
 }
 
 func joinNotes(a, b string) string {
+	if a == b {
+		return a
+	}
 	if a == "" || b == "" {
 		return a + b
 	}

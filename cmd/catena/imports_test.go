@@ -41,7 +41,7 @@ var imports = map[string][]string{
 	"storage/internal/layout":        {"storage/kv", "storage/schema"},
 	"storage/outbox":                 {"storage", "storage/kv", "storage/trace", "storage/internal/row"},
 	"storage/trace":                  {},
-	"storage/cluster":                {"storage"},
+	"storage/cluster":                {"storage", "storage/internal/row"},
 	"storage/oauth":                  {"storage", "storage/directory/record", "storage/internal/..."},
 	"storage/credential":             {"storage", "storage/people", "storage/internal/..."},
 	"storage/history":                {"storage", "storage/schema", "storage/internal/row"},
@@ -95,7 +95,7 @@ var imports = map[string][]string{
 	"engine/workflow":                {"storage", "storage/people", "storage/search", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/delivery":                {"storage", "storage/keyring", "storage/outbox", "storage/webhook"},
 	"engine/scenario":                {"engine", "engine/entity", "storage", "storage/..."},
-	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
+	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "storage/directory", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
 	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/cluster", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/text/rfc822", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},

@@ -73,16 +73,21 @@ func formatNumber(args ...any) (any, error) {
 	if minus && strings.Trim(written, "0.") != "" {
 		b.WriteByte('-')
 	}
-	for i, digit := range integer {
-		if i > 0 && (len(integer)-i)%3 == 0 {
-			b.WriteString(group)
-		}
-		b.WriteRune(digit)
-	}
+	writeGrouped(&b, integer, group)
 	if fraction != "" {
 		b.WriteString(point + fraction)
 	}
 	return b.String(), nil
+}
+
+// writeGrouped writes digits with a mark between thousands.
+func writeGrouped(b *strings.Builder, digits, mark string) {
+	for i, digit := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteString(mark)
+		}
+		b.WriteRune(digit)
+	}
 }
 
 // formatDate writes a date by a pattern, in a time zone if one is given: Fn.formatDate(CurrentDate, "dd.MM.yyyy HH:mm", "Europe/Berlin").

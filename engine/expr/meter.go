@@ -227,16 +227,20 @@ func binary(node *ast.Node, n *ast.BinaryNode) {
 	case "??":
 		mayLack(n.Left)
 	case "==", "!=", "<", "<=", ">", ">=":
-		if isNil(n.Left) || isNil(n.Right) {
-			mayLack(n.Left)
-			mayLack(n.Right)
-		} else if !small(n.Left) && !small(n.Right) {
-			n.Left, n.Right = callOf("compare", n.Left), callOf("compare", n.Right)
-		}
+		comparison(n)
 	case "in", "not in":
 		n.Right = weighed(n.Right)
 	case "contains", "endsWith", "startsWith":
 		n.Left = weighed(n.Left)
+	}
+}
+
+func comparison(n *ast.BinaryNode) {
+	if isNil(n.Left) || isNil(n.Right) {
+		mayLack(n.Left)
+		mayLack(n.Right)
+	} else if !small(n.Left) && !small(n.Right) {
+		n.Left, n.Right = callOf("compare", n.Left), callOf("compare", n.Right)
 	}
 }
 

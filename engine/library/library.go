@@ -175,14 +175,8 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if cur == nil {
 		cur = &Version{}
 	}
-	if !cur.Deleted && cur.Version > 0 {
-		old, err := k.version(c, name, cur.Version)
-		if err != nil {
-			return nil, err
-		}
-		if old.Source == source {
-			return old, nil
-		}
+	if old, err := k.same(c, cur, name, source); err != nil || old != nil {
+		return old, err
 	}
 	v := &Version{Name: name, Version: cur.Version + 1, Author: author(c), Time: c.Now, Note: note, File: file, Source: source}
 	if err := c.Tx.Table(k.versionTable()).Create(versionKey(name, v.Version), v); err != nil {
@@ -204,6 +198,18 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 		return k.deploy(c.Engine(), *v)
 	})
 	return v, nil
+}
+
+// same returns the current version if it has the source.
+func (k *Kind) same(c *engine.Ctx, cur *Version, name, source string) (*Version, error) {
+	if cur.Deleted || cur.Version == 0 {
+		return nil, nil
+	}
+	old, err := k.version(c, name, cur.Version)
+	if err != nil || old.Source != source {
+		return nil, err
+	}
+	return old, nil
 }
 
 func (k *Kind) keep(c *engine.Ctx, v Version) error {
