@@ -1,9 +1,10 @@
 package search
 
 import (
+	"errors"
+
 	"catena/storage"
 	"catena/storage/query"
-	"errors"
 )
 
 // Values calls visit with the values of a query's columns for each result, in no order: columns of fields
