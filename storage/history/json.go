@@ -59,5 +59,5 @@ func appendTime(b []byte, t time.Time) ([]byte, error) {
 
 // appendJSON appends the row as encoding/json writes it.
 func (p *packed) appendJSON(b []byte) []byte {
-	return append(base64.StdEncoding.AppendEncode(append(b, `{"S":"`...), p.S), `"}`...)
+	return append(base64.StdEncoding.AppendEncode(append(b, `{"Z":"`...), p.Z), `"}`...)
 }

@@ -37,7 +37,7 @@ func TestAppendJSON(t *testing.T) {
 			t.Errorf("%v\n%s\n%s", err, raw, slow)
 		}
 	}
-	p, got := packed{S: []byte{0, 1, 2, 250}}, packed{}
+	p, got := packed{Z: []byte{0, 1, 2, 250}}, packed{}
 	if err := json.Unmarshal(p.appendJSON(nil), &got); err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("%v %v", got, err)
 	}

@@ -1,33 +1,39 @@
 package history
 
 import (
-	"cmp"
 	"encoding/json"
 	"sync"
 
-	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"catena/storage/fault"
 )
 
 // packed is the row of the details of a run that went well: the steps of a chain resemble one another, so that they take
-// a fraction of their size. Most of the time of Zstandard goes to tables of codes, which pay for themselves in longer texts only.
+// a fraction of their size.
 type packed struct {
-	S []byte `json:",omitempty"` // JSON, compressed by S2
-	Z []byte `json:",omitempty"` // of rows of before, compressed by Zstandard
+	Z []byte // JSON, compressed
 }
 
 // maxDetails bounds what the details of a run may unpack to. The engine bounds what goes in.
 const maxDetails = 64 << 20
 
-var decoder = sync.OnceValue(func() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDetails))
-	if err != nil {
-		panic(err) // the options are fixed
-	}
-	return d
-})
+var (
+	encoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false))
+		if err != nil {
+			panic(err) // the options are fixed
+		}
+		return e
+	})
+	decoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDetails))
+		if err != nil {
+			panic(err) // the options are fixed
+		}
+		return d
+	})
+)
 
 // pack packs details into the room of those before, with raw as room for what is packed.
 func (p *packed) pack(d *Details, raw []byte) ([]byte, error) {
@@ -35,7 +41,7 @@ func (p *packed) pack(d *Details, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fault.Internal.Errorf("details of a run: %w", err)
 	}
-	p.S = s2.EncodeBetter(p.S[:cap(p.S)], raw)
+	p.Z = encoder().EncodeAll(raw, p.Z[:0])
 	return raw, nil
 }
 
@@ -73,7 +79,7 @@ func (d *Details) appendJSON(b []byte) ([]byte, error) {
 }
 
 func (p *packed) unpack(d *Details) error {
-	raw, err := p.unpacked()
+	raw, err := decoder().DecodeAll(p.Z, nil)
 	if err == nil {
 		err = json.Unmarshal(raw, d)
 	}
@@ -81,14 +87,4 @@ func (p *packed) unpack(d *Details) error {
 		return fault.Internal.Errorf("details of a run: %w", err)
 	}
 	return nil
-}
-
-func (p *packed) unpacked() ([]byte, error) {
-	if len(p.S) == 0 {
-		return decoder().DecodeAll(p.Z, nil)
-	}
-	if n, err := s2.DecodedLen(p.S); err != nil || n > maxDetails {
-		return nil, cmp.Or(err, s2.ErrTooLarge)
-	}
-	return s2.Decode(nil, p.S)
 }

@@ -1,16 +1,10 @@
 package history
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/s2"
-	"github.com/klauspost/compress/zstd"
-
-	"catena/storage/fault"
 )
 
 // TestDetails: details are written as encoding/json writes them, and come back as they were.
@@ -38,27 +32,6 @@ func TestDetails(t *testing.T) {
 		var back Details
 		if err := p.unpack(&back); err != nil || !reflect.DeepEqual(back, d) {
 			t.Errorf("got %+v, want %+v (%v)", back, d, err)
-		}
-	}
-}
-
-// TestUnpack reads rows of before, and refuses what is damaged.
-func TestUnpack(t *testing.T) {
-	zstd := func(s string) []byte {
-		e, err := zstd.NewWriter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e.EncodeAll([]byte(s), nil)
-	}
-	var d Details
-	if err := (&packed{Z: zstd(`{"Params":{"a":1}}`)}).unpack(&d); err != nil || string(d.Params) != `{"a":1}` {
-		t.Errorf("%+v %v", d, err)
-	}
-	huge := binary.AppendUvarint(nil, maxDetails+1)
-	for _, p := range []packed{{}, {S: []byte{9}}, {S: huge}, {S: s2.Encode(nil, []byte(`{`))}, {Z: []byte("x")}} {
-		if err := p.unpack(&d); !fault.Is(err, fault.Internal) {
-			t.Errorf("%+v: %v", p, err)
 		}
 	}
 }
