@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	"storage/schema":                 {"storage/blob", "storage/declare", "storage/jsontext"},
 	"storage/query":                  {"storage/blob", "storage/schema"},
 	"storage/text":                   {"storage/text/rfc822"},
-	"storage/text/rfc822":           {},
+	"storage/text/rfc822":            {},
 	"storage/directory":              {"storage/declare", "storage/schema"},
 	"storage":                        {"storage/kv", "storage/blob", "storage/jsontext", "storage/limit", "storage/schema", "storage/text", "storage/internal/..."},
 	"storage/internal/*":             {"storage/internal/row"},
