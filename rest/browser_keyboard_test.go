@@ -70,7 +70,7 @@ func TestBrowserKeyboardChain(t *testing.T) {
 	b.stop("dialog button.primary")
 	b.keys(kb.Enter)
 	b.wait(`document.getElementById("done").textContent.startsWith("Desk.Night is scheduled.")`)
-	if got := s.Do("POST", "/api/v1/automation/Schedule.Read", `{"params":{"name":"Desk.Night"}}`).Text; !strings.Contains(got, `cron: \\\"0 2 * * *\\\"`) || !strings.Contains(got, `input: \\\"/desk\\\"`) {
+	if got := s.Do("POST", "/api/v1/automation/Schedule.Read", `{"params":{"name":"Desk.Night"}}`).Text; !strings.Contains(got, `cron: \"0 2 * * *\"`) || !strings.Contains(got, `input: \"/desk\"`) {
 		t.Errorf("the schedule: %s", got)
 	}
 	b.quiet()

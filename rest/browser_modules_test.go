@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -34,10 +35,12 @@ func TestBrowserModules(t *testing.T) {
 	b.typeCode("b")
 	b.wait(inEditor(".cm-tooltip-autocomplete li[aria-selected]") + `?.textContent.startsWith("billing")`)
 	b.shot("scripts-modules")
+	b.do(chromedp.Sleep(200 * time.Millisecond)) // the editor takes no Enter for a list that has just opened
 	b.wait(`(() => { ` + inEditor(".cm-content") + `.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 13, bubbles: true })); return ` + inEditor(".cm-content") + `.textContent.includes('"billing"'); })()`)
 	at("5", "9")
 	b.typeCode("t")
 	b.wait(inEditor(".cm-tooltip-autocomplete li[aria-selected]") + `?.textContent === 'total(list) from "billing"'`)
+	b.do(chromedp.Sleep(200 * time.Millisecond)) // the editor takes no Enter for a list that has just opened
 	b.wait(`(() => { ` + inEditor(".cm-content") + `.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 13, bubbles: true })); return ` + inEditor(".cm-content") + `.textContent.includes("{ total} from"); })()`)
 	b.wait(`document.getElementById("state").textContent === "No problems found."`)
 	b.click("#save")

@@ -30,16 +30,19 @@ const ChainSchedule = (() => {
       { name: "cron", label: "Cron expression instead of time and days", kind: "text", doc: "Minute, hour, day, month, day of the week; such as 0 7 1 * * for the first of each month at 7.", folded: true },
     ], { name: chain, as: site.user, input: given["%input"], params: Object.keys(params).length ? params : undefined }, { folded: "More" });
     const next = make("p", { role: "status", class: "soft" });
-    const read = (f) => {
-      const v = { ...form.value(), time: at.value, days: on.value, timezone: zone.value.trim() };
-      return [v, text(chain, v, v.params), f];
+    const when = () => ({ time: at.value, days: on.value, timezone: zone.value.trim() });
+    const read = () => {
+      const v = { ...form.value(), ...when() };
+      return [v, text(chain, v, v.params)];
     };
+    // preview needs only the times: what else is missing is said when the form is sent.
     const preview = async () => {
       try {
-        const found = await run("Schedule.Next", { source: read()[1], count: 3 });
+        const source = text("Log", { ...when(), name: "Preview", as: site.user, cron: form.element.querySelector("[name=cron]").value }, { level: "info", message: "x" });
+        const found = await run("Schedule.Next", { source, count: 3 });
         next.textContent = `Next runs: ${found.map((t) => new Date(t).toLocaleString()).join(" · ")}`;
       } catch {
-        next.textContent = ""; // it is said when the form is sent
+        next.textContent = "";
       }
     };
     const box = make("div", {}, make("div", { class: "row" }, make("label", {}, "At ", at), make("label", {}, "On ", on), make("label", {}, "Time zone ", zone, Pick.list(zone, { values: zones() }))), form.element, next);
