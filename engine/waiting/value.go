@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -28,11 +29,14 @@ func (w *row) fill(s *engine.Suspension, k *engine.ValueWriter) (err error) {
 // holdFiles holds the content of files until the run ends. What an earlier turn has held stays, since items of batches to come
 // may have it.
 func (w *row) holdFiles(c *engine.Ctx, files []storage.Blob) error {
+	if w.Holder == "" && len(files) > 0 {
+		w.Holder = c.NewID()
+	}
 	for i := range files {
 		if slices.Contains(w.Files, files[i].Digest) {
 			continue
 		}
-		if err := hold.Keep(c.Tx, w.Run, &files[i]); err != nil {
+		if err := hold.Keep(c.Tx, w.Holder, &files[i]); err != nil {
 			return fault.Wrap(err, "file %s", files[i].Name)
 		}
 		w.Files = append(w.Files, files[i].Digest)
@@ -43,12 +47,15 @@ func (w *row) holdFiles(c *engine.Ctx, files []storage.Blob) error {
 // release lets go of the content of files.
 func (w *row) release(tx *storage.Tx) error {
 	for _, digest := range w.Files {
-		if err := hold.Release(tx, w.Run, digest); err != nil {
+		if err := hold.Release(tx, w.holder(), digest); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// holder is the id by which the content of files is held. In rows of older versions that is the id of the run.
+func (w *row) holder() string { return cmp.Or(w.Holder, w.Run) }
 
 // itemKey is where the items of a batch are.
 func (w *row) itemKey(n int) string { return fmt.Sprintf("%s/%08d", w.key(), n) }

@@ -116,6 +116,7 @@ type row struct {
 	Batch   int       `json:",omitempty"`
 	Done    int       `json:",omitempty"` // batches that are done
 	Batches int       `json:",omitempty"` // altogether
+	Holder  string    `json:",omitempty"` // id by which the content of Files is held
 	Files   []string  `json:",omitempty"` // digests of the content that is held for the values below and for items
 	Input   json.RawMessage
 	Vars    json.RawMessage
@@ -236,6 +237,9 @@ func (w *row) continued(c *engine.Ctx) error {
 		return err
 	}
 	w.Began, w.Turn, w.Files = before.Began, before.Turn+1, before.Files
+	if len(w.Files) > 0 {
+		w.Holder = before.holder()
+	}
 	// The same step in batches once more: one batch further. Another step begins to count again.
 	if w.Batched && before.Batched && before.Step == w.Step {
 		w.Done, w.Batches = before.Done+1, before.Batches
