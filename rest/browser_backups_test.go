@@ -48,7 +48,7 @@ func (c *copier) shown(context.Context) *process.Backups {
 			}
 		}
 	}
-	return &process.Backups{Folder: "/backups", Every: "24h0m0s", Keep: 7, Made: c.made, Now: c.now, Ended: c.ended}
+	return &process.Backups{Folder: "/backups", Every: "24h0m0s", Keep: 7, Made: append([]process.Backup{}, c.made...), Now: c.now, Ended: c.ended}
 }
 
 // TestBrowserBackups makes a backup on the page of administration, follows it, and verifies it.
