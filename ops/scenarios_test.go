@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"catena/chains"
 	"catena/decks"
 	"catena/engine"
+	"catena/engine/declaration"
 	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/scenario"
@@ -35,6 +37,7 @@ var folders = []string{
 	"*/testdata",
 	"../chains/testdata",
 	"../decks/testdata",
+	"../engine/declaration/testdata",
 	"../engine/listener/testdata",
 	"../engine/schedule/testdata",
 	"../engine/waiting/testdata",
@@ -192,6 +195,13 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 	}
 	clock := scenario.NewClock()
 	var runs *waiting.Runs
+	declarations := func() *declaration.Declarations {
+		types, err := declaration.New(fstest.MapFS{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return types
+	}
 	s := resttest.Start(t, resttest.Config{
 		Single: single,
 		Repo:   decks.Listen,
@@ -204,10 +214,10 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 				}
 			})
 			runs = waiting.New()
-			return library.Deployments{runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New()}
+			return library.Deployments{declarations(), runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New()}
 		},
 		Storage: func(c *storage.Config) {
-			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
+			c.Clock, c.NewID, c.PasswordMemory, c.Secret, c.Declared = clock.Now, clock.NewID, 64, []byte("scenario"), declarations().Declared
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID, c.Keeper = clock.Now, clock.NewID, runs },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },

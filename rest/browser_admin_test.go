@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"catena/chains"
 	"catena/decks"
+	"catena/engine/declaration"
 	"catena/engine/hook"
 	"catena/engine/listener"
 	"catena/engine/schedule"
@@ -17,17 +19,23 @@ import (
 	"catena/rest"
 	"catena/rest/automation"
 	"catena/rest/resttest"
+	"catena/storage"
 )
 
 // managed is a server with everything that administrators manage.
 func managed(t *testing.T) *resttest.Server {
 	t.Helper()
 	schedules, hooks, listeners := schedule.New(), hook.New(), listener.New()
+	types, err := declaration.New(fstest.MapFS{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := resttest.Start(t, resttest.Config{
-		Ops: slices.Concat(decks.Ops, chains.New().Ops(), waiting.New().Ops(), schedules.Ops(), hooks.Ops(), listeners.Ops()), Single: true, Repo: decks.Listen,
+		Storage: func(c *storage.Config) { c.Declared = types.Declared },
+		Ops:     slices.Concat(types.Ops(), decks.Ops, chains.New().Ops(), waiting.New().Ops(), schedules.Ops(), hooks.Ops(), listeners.Ops()), Single: true, Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Hooks = automation.Receive(hooks) },
 	})
-	for _, err := range []error{schedules.Load(t.Context(), s.Engine), hooks.Load(t.Context(), s.Engine)} {
+	for _, err := range []error{types.Load(t.Context(), s.Engine), schedules.Load(t.Context(), s.Engine), hooks.Load(t.Context(), s.Engine)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +63,33 @@ func (b *tab) pane(name, ready string) {
 	b.shot("admin-" + name)
 	b.narrow("admin-" + name + "-phone")
 	b.look("administration: " + name)
+}
+
+// TestBrowserTypes declares a type by its file, is told what is wrong with it, and restores a version.
+func TestBrowserTypes(t *testing.T) {
+	s := managed(t)
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/admin#types")
+	b.wait(`document.querySelector("#types tbody")`)
+	b.press("#types", "New type")
+	b.wait(`document.querySelector("#types .text-editor .tag.good")`)
+	b.set("#types textarea", "types:\n  Deal: {parent: Fil}\n")
+	b.wait(`document.querySelector("#types .wrongs").textContent.includes("Line 2: type Deal: unknown type Fil, perhaps File")`)
+	b.set("#types textarea", "types:\n  Deal: {parent: File, label: Deal}\n")
+	b.press("#types", "Save")
+	b.wait(`document.getElementById("done").textContent === "Saved contract, version 1." && [...document.querySelectorAll("#types tbody th")].some((e) => e.textContent === "Deal")`)
+	if got := s.Do("GET", "/api/v1/config/types/Deal", ""); got.StatusCode != http.StatusOK {
+		t.Errorf("%s %s", got.Status, got.Text)
+	}
+	b.set("#types textarea", "types:\n  Bargain: {parent: File}\n")
+	b.press("#types", "Save")
+	b.wait(`document.getElementById("done").textContent === "Saved contract, version 2."`)
+	b.press("#types", "Versions")
+	b.click(`#types [aria-label="Restore version 1"]`)
+	b.wait(`document.querySelector("#types textarea").value.includes("Deal")`)
+	b.narrow("admin-types-file-phone")
+	b.look("administration: a file of types")
 }
 
 // TestBrowserTexts writes, checks, pauses, restores and deletes a schedule, and makes a hook with its secret.

@@ -119,7 +119,7 @@ func (t *Tx) automatic() (*automaticSet, error) {
 	return set, nil
 }
 
-func (r *Repo) parseAutomatic(raw []byte) (*automaticSet, error) {
+func (r *catalog) parseAutomatic(raw []byte) (*automaticSet, error) {
 	set := &automaticSet{raw: raw}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &set.all); err != nil {
@@ -143,7 +143,7 @@ func (r *Repo) parseAutomatic(raw []byte) (*automaticSet, error) {
 	return set, nil
 }
 
-func (r *Repo) automaticCompound(a *Automatic) (*Compound, error) {
+func (r *catalog) automaticCompound(a *Automatic) (*Compound, error) {
 	x, err := r.types.Index(a.Type, a.Columns, a.Include)
 	if err != nil {
 		return nil, err
@@ -254,8 +254,9 @@ func (r *Repo) useIndexes(ctx context.Context, ids []string) error {
 
 // declareIndex declares an automatic index, and reports whether there was room for it. The next sweep builds it.
 func (r *Repo) declareIndex(ctx context.Context, a Automatic) (made bool, err error) {
-	c, err := r.automaticCompound(&a)
-	if err != nil || r.served(c) || r.db.Writable() != nil {
+	now := r.catalog.Load()
+	c, err := now.automaticCompound(&a)
+	if err != nil || now.served(c) || r.db.Writable() != nil {
 		return false, err
 	}
 	a.ID, a.Fits, a.State = r.newID(), c.fingerprint(), IndexBuilding
@@ -278,7 +279,7 @@ func (r *Repo) declareIndex(ctx context.Context, a Automatic) (made bool, err er
 				}
 			}
 		}
-		if len(free) == 0 || n >= r.limits.Automatic || ofType >= max(1, r.limits.Automatic*3/8) || !r.numbers.Has(free[0]) {
+		if len(free) == 0 || n >= r.limits.Automatic || ofType >= max(1, r.limits.Automatic*3/8) || !now.numbers.Has(free[0]) {
 			return nil
 		}
 		a.Rows, a.Made, made = free[0], t.now, true
@@ -288,7 +289,7 @@ func (r *Repo) declareIndex(ctx context.Context, a Automatic) (made bool, err er
 }
 
 // served reports whether a declared index that is complete does what an automatic one does.
-func (r *Repo) served(c *Compound) bool {
+func (r *catalog) served(c *Compound) bool {
 	same := func(a, b schema.Column) bool { return a.Key == b.Key && a.Desc == b.Desc }
 	return slices.ContainsFunc(r.compounds, func(have *Compound) bool {
 		if !r.usable(have.Name) || !slices.EqualFunc(have.Columns, c.Columns, same) {
@@ -309,7 +310,7 @@ func (r *Repo) served(c *Compound) bool {
 }
 
 // needless returns why an automatic index is to be dropped, "" if it is not; it is the i-th.
-func (r *Repo) needless(i int, a *Automatic, now time.Time) string {
+func (r *catalog) needless(i int, a *Automatic, now time.Time) string {
 	last := a.Made
 	if a.Used.After(last) {
 		last = a.Used
@@ -341,7 +342,7 @@ func (r *Repo) sweepAutomatic(ctx context.Context) error {
 	for i := range all {
 		a := &all[i]
 		if a.State != IndexDropped {
-			why := r.needless(kept, a, r.clock())
+			why := r.catalog.Load().needless(kept, a, r.clock())
 			if kept++; why != "" {
 				r.log.Info("automatic index dropped", "type", a.Type, "index", a.String(), "why", why)
 				if err := r.moveAutomatic(ctx, a, IndexDropped); err != nil {
@@ -370,7 +371,7 @@ func (r *Repo) fillAutomatic(ctx context.Context, all []Automatic) error {
 		if all[i].State != IndexBuilding {
 			continue
 		}
-		c, err := r.automaticCompound(&all[i])
+		c, err := r.catalog.Load().automaticCompound(&all[i])
 		if err != nil {
 			return err
 		}
@@ -396,7 +397,7 @@ func (r *Repo) settleAutomatic(ctx context.Context, a *Automatic) error {
 			if err != nil {
 				return false, err
 			}
-			set, err := r.parseAutomatic(raw)
+			set, err := r.catalog.Load().parseAutomatic(raw)
 			return err == nil && slices.ContainsFunc(set.all, func(x Automatic) bool { return x.ID == a.ID }), err
 		})
 		if err != nil {

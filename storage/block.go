@@ -105,7 +105,7 @@ func (b *block) field(key []byte, from int) int {
 }
 
 // get returns the value of a field.
-func (b *block) get(r *Repo, i int) (any, error) {
+func (b *block) get(r *catalog, i int) (any, error) {
 	if b.opened != nil && b.vals != nil && b.vals[i].known {
 		return b.vals[i].v, nil
 	}
@@ -228,7 +228,7 @@ func (b *block) clone() block {
 }
 
 // store makes raw from the values if one was set.
-func (b *block) store(r *Repo) error {
+func (b *block) store(r *catalog) error {
 	if !b.dirty() && (b.same || b.raw == nil) {
 		return nil
 	}
@@ -307,7 +307,7 @@ func (b *block) append(dst []byte) []byte {
 func (b *block) size() int { return len(b.shape.Name) + len(b.runs) + len(b.raw) + 20 }
 
 // appendJSON appends the members of all fields.
-func (b *block) appendJSON(r *Repo, dst []byte, more schema.BlobFunc) []byte {
+func (b *block) appendJSON(r *catalog, dst []byte, more schema.BlobFunc) []byte {
 	if (b.same || b.raw == nil) && (!b.blobs || more == nil) && !b.dirty() {
 		return b.appendStored(dst)
 	}

@@ -35,7 +35,7 @@ type Docs []*Doc
 // Doc is a document as read: system fields plus properties, which decode on first use. Setting
 // changes memory only, until the document is saved. A Doc belongs to one goroutine.
 type Doc struct {
-	repo *Repo
+	repo *catalog
 	id   layout.ID
 	node
 	record

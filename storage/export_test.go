@@ -57,20 +57,21 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 }
 
 // IndexPrefix begins the keys of an index.
-func (r *Repo) IndexPrefix(name string) []byte { return r.numbers.IndexPrefix(name) }
+func (r *Repo) IndexPrefix(name string) []byte { return r.catalog.Load().numbers.IndexPrefix(name) }
 
 // ForgetNulls removes the rows of documents without a value from indexes that have other rows as well, as if an earlier
 // version had written them.
 func (r *Repo) ForgetNulls(ctx context.Context) error {
-	old := r.indexNames()
-	for _, name := range r.wantedIndexes() {
+	c := r.catalog.Load()
+	old := c.indexNames()
+	for _, name := range c.wantedIndexes() {
 		if !slices.Contains(old, name) {
 			if err := r.dropIndex(ctx, name, func(*kv.Tx) (bool, error) { return true, nil }); err != nil {
 				return err
 			}
 		}
 	}
-	return r.list(ctx, old)
+	return c.list(ctx, old)
 }
 
 // EveryID returns the identifiers of all documents there are, regardless of who may see them.

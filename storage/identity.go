@@ -236,7 +236,7 @@ func SignInAhead(t *Tx, rows ...[]byte) error {
 }
 
 // usualKeys are those that nearly every transaction asks for.
-var usualKeys = [][]byte{membersKey, epochKey, awaitedKey, automaticKey, indexesKey}
+var usualKeys = [][]byte{membersKey, epochKey, awaitedKey, automaticKey, indexesKey, declaredKey}
 
 // expectedRef is the key of what a context says that its transactions begin with.
 type expectedRef struct{}

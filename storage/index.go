@@ -15,11 +15,11 @@ import (
 
 // Rows of indexes hold the names of indexes, types and states as numbers, which take a byte or two where a
 // name takes twenty. The row "m numbers" lists the names, one on a line; the number of a name is that of its
-// line and never changes. Names that a declaration brings are added when a repository is opened.
+// line and never changes. Names that a declaration brings are added when it takes effect.
 var numbersKey = layout.MetaKey("numbers")
 
 // openNumbers reads the numbers and adds those of the names that are declared now.
-func (r *Repo) openNumbers(ctx context.Context) error {
+func (r *catalog) openNumbers(ctx context.Context) error {
 	want := r.indexNames()
 	if r.db.Writable() == nil { // a store that cannot be written now has no new indexes
 		want = append(want, automaticRows[:]...)
@@ -31,8 +31,8 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 		}
 	}
 	var have []string
-	missing := func(t *Tx) (bool, error) {
-		b, err := t.kv.Get(numbersKey)
+	missing := func(k *kv.Tx) (bool, error) {
+		b, err := k.Get(numbersKey)
 		if have = nil; len(b) > 0 {
 			have = strings.Split(string(b), "\n")
 		}
@@ -48,16 +48,16 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 		return len(have) > before, err
 	}
 	add := false
-	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
-		add, err = missing(t)
+	err := r.db.View(ctx, func(k *kv.Tx) (err error) {
+		add, err = missing(k)
 		return err
 	})
 	if err == nil && add {
-		err = r.Update(ctx, r.System(), func(t *Tx) error {
-			if _, err := missing(t); err != nil {
+		err = r.db.Update(ctx, func(k *kv.Tx) error {
+			if _, err := missing(k); err != nil {
 				return err
 			}
-			return t.kv.Set(numbersKey, []byte(strings.Join(have, "\n")))
+			return k.Set(numbersKey, []byte(strings.Join(have, "\n")))
 		})
 	}
 	r.numbers = layout.NewDictionary(have)

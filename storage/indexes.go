@@ -11,6 +11,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/schema"
 )
 
 // The row "m indexes" lists the indexes whose rows are complete, behind the version of
@@ -25,7 +26,7 @@ var indexesKey = layout.MetaKey("indexes")
 const smallRepository = 5000
 
 // indexNames returns the indexes that are declared, in order.
-func (r *Repo) indexNames() []string {
+func (r *catalog) indexNames() []string {
 	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, layout.UnsetIndex, layout.TextIndex}
 	names = append(names, layout.AlwaysIndexed...)
 	for _, s := range r.types.Schemas() {
@@ -47,7 +48,7 @@ func (r *Repo) indexNames() []string {
 
 // wantedIndexes returns what the list of complete indexes is to hold, in order: the declared indexes, the rows
 // without a value of those that have them, and automaticMark.
-func (r *Repo) wantedIndexes() []string {
+func (r *catalog) wantedIndexes() []string {
 	names := append(r.indexNames(), automaticMark)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
@@ -66,7 +67,7 @@ func (r *Repo) wantedIndexes() []string {
 }
 
 // rowsOf begins the rows of an entry of the list of complete indexes.
-func (r *Repo) rowsOf(listed string) []byte {
+func (r *catalog) rowsOf(listed string) []byte {
 	if name, ok := strings.CutSuffix(listed, nullRows("")); ok {
 		return kv.AppendNil(r.numbers.IndexPrefix(name))
 	}
@@ -151,7 +152,8 @@ func (t *Tx) readyIndexes() (*readyIndexes, error) {
 
 // sweepIndexes drops the rows of indexes nobody asks for and writes those of new ones.
 func (r *Repo) sweepIndexes(ctx context.Context) error {
-	want := r.wantedIndexes()
+	c := r.catalog.Load()
+	want := c.wantedIndexes()
 	var listed []string
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
 		listed, err = t.listed()
@@ -170,12 +172,12 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 		missing, both = slices.Delete(missing, i, i+1), append(both, automaticMark)
 		slices.Sort(both)
 	}
-	if err := r.list(ctx, both); err != nil {
+	if err := c.list(ctx, both); err != nil {
 		return err
 	}
 	// What a server with newer declarations has listed since this one was opened has no number here. Its rows are left to whoever
 	// writes them again, who removes them first.
-	dropped = slices.DeleteFunc(dropped, func(name string) bool { return !r.numbers.Has(strings.TrimSuffix(name, nullRows(""))) })
+	dropped = slices.DeleteFunc(dropped, func(name string) bool { return !c.numbers.Has(strings.TrimSuffix(name, nullRows(""))) })
 	for _, name := range append(dropped, missing...) {
 		if err := r.dropIndex(ctx, name, func(*kv.Tx) (bool, error) { return true, nil }); err != nil {
 			return err
@@ -188,33 +190,40 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 	if err := r.fillIndexes(ctx, missing, r.typesOf(missing)); err != nil {
 		return err
 	}
-	return r.list(ctx, want)
+	return c.list(ctx, want)
 }
 
 // typesOf returns the types whose documents have rows in indexes, nil if others may have.
 func (r *Repo) typesOf(names []string) map[string]bool {
 	types := map[string]bool{}
 	for _, name := range names {
-		i := slices.IndexFunc(r.compounds, func(c *Compound) bool { return c.Name == name && c.Schema == nil })
+		i := slices.IndexFunc(r.catalog.Load().compounds, func(c *Compound) bool { return c.Name == name && c.Schema == nil })
 		if i < 0 {
 			return nil
 		}
-		maps.Copy(types, r.compounds[i].Types)
+		maps.Copy(types, r.catalog.Load().compounds[i].Types)
 	}
 	return types
 }
 
-func (r *Repo) list(ctx context.Context, names []string) error {
-	err := r.Update(ctx, r.System(), func(t *Tx) error { return t.listIndexes(names) })
-	if err == nil {
-		r.setReady(listRow(names), names)
+// list makes indexes the complete ones, unless other declarations have taken effect: then the next sweep does.
+func (c *catalog) list(ctx context.Context, names []string) error {
+	same := false
+	err := c.Update(ctx, c.System(), func(t *Tx) error {
+		if same = t.repo == c; !same {
+			return nil
+		}
+		return t.listIndexes(names)
+	})
+	if err == nil && same {
+		c.Repo.setReady(listRow(names), names)
 	}
 	return err
 }
 
 // dropIndex deletes the rows of an index, some in each transaction, as long as that is wanted.
 func (r *Repo) dropIndex(ctx context.Context, name string, wanted func(k *kv.Tx) (bool, error)) error {
-	rows := prefix(r.rowsOf(name))
+	rows := prefix(r.catalog.Load().rowsOf(name))
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0
@@ -261,14 +270,14 @@ func pause(ctx context.Context, d time.Duration) error {
 func (r *Repo) fillIndexes(ctx context.Context, names []string, types map[string]bool) error {
 	f := filling{names: names, words: slices.Contains(names, layout.TextIndex), began: time.Now()}
 	for _, name := range names {
-		f.prefixes = append(f.prefixes, r.rowsOf(name))
+		f.prefixes = append(f.prefixes, r.catalog.Load().rowsOf(name))
 	}
 	if types == nil || !r.usable(layout.TypeIndex) {
 		return r.fillFrom(ctx, &f, prefix([]byte{layout.NodeSpace}))
 	}
 	// A document that is written meanwhile may move to another place in the index by type. Who writes it writes its rows.
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		if err := r.fillFrom(ctx, &f, prefix(r.numbers.TypePrefix(name))); err != nil {
+		if err := r.fillFrom(ctx, &f, prefix(r.catalog.Load().numbers.TypePrefix(name))); err != nil {
 			return err
 		}
 	}
@@ -348,6 +357,57 @@ func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, words bool) error {
 		}
 	}
 	return nil
+}
+
+// rebuild takes indexes off the list of complete ones whose rows other declarations would make others of, for documents that
+// there are. The sweep writes them again.
+func (t *Tx) rebuild(next *schema.Registry) error {
+	listed, err := t.listed()
+	if err != nil {
+		return err
+	}
+	schemas, types := schema.Moved(t.repo.types, next)
+	stale := map[string]bool{}
+	for _, s := range t.repo.types.Schemas() {
+		for _, f := range s.Fields {
+			if !schemas[s.Name] || layout.IsAlwaysIndexed(f.Key) {
+				continue
+			}
+			stale[f.Key], stale[nullRows(f.Key)] = true, true
+			for _, inside := range t.repo.parts[f] {
+				stale[inside.name], stale[nullRows(inside.name)] = true, true
+			}
+		}
+	}
+	for _, c := range t.repo.compounds {
+		stale[c.Name] = t.repo.movedCompound(c, schemas, types)
+	}
+	left := slices.DeleteFunc(slices.Clone(listed), func(name string) bool { return stale[name] })
+	if len(left) == len(listed) {
+		return nil
+	}
+	return t.listIndexes(left)
+}
+
+// movedCompound reports whether an index over several fields is of schemas or types that other documents would have. A column of an index
+// of a type may be of any of its schemas.
+func (c *catalog) movedCompound(x *Compound, schemas, types map[string]bool) bool {
+	if x.Schema != nil && schemas[x.Schema.Name] || x.Schema == nil && types[strings.TrimPrefix(x.Where, "type ")] {
+		return true
+	}
+	return slices.ContainsFunc(x.Columns, func(column schema.Column) bool {
+		return column.Prop != nil && schemas[c.fields[column.Prop.Key].schema.Name]
+	})
+}
+
+// IndexesDue reports whether indexes are to be written that the sweep has not begun with.
+func (r *Repo) IndexesDue(ctx context.Context) (due bool) {
+	err := r.View(ctx, r.System(), func(t *Tx) error {
+		listed, err := t.listed()
+		due = slices.ContainsFunc(t.repo.wantedIndexes(), func(name string) bool { return !slices.Contains(listed, name) })
+		return err
+	})
+	return err == nil && due
 }
 
 // indexes compares the index rows with what the documents ask for.

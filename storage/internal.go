@@ -113,6 +113,12 @@ func (i Internal) KeptByAll() (bool, error) {
 	return true, nil
 }
 
+// Compounds returns the indexes over several fields that are declared.
+func (i Internal) Compounds() []*Compound { return i.t.repo.compounds }
+
+// Rebuild has indexes written again that other declarations would make others of, once these have taken effect.
+func (i Internal) Rebuild(next *schema.Registry) error { return i.t.rebuild(next) }
+
 // EveryAutomatic returns the automatic indexes in every state, and when they were used last.
 func (i Internal) EveryAutomatic() ([]Automatic, error) { return i.t.automaticIndexes() }
 
@@ -274,9 +280,6 @@ func (r *Repo) Internal(row.Ordered) RepoInternal { return RepoInternal{r} }
 // DB returns the rows of the repository.
 func (i RepoInternal) DB() *kv.DB { return i.r.db }
 
-// Compounds returns the indexes over several fields that are declared.
-func (i RepoInternal) Compounds() []*Compound { return i.r.compounds }
-
 // DeclareIndex declares an automatic index, and reports whether there was room for it. The next sweep builds it.
 func (i RepoInternal) DeclareIndex(ctx context.Context, a Automatic) (made bool, err error) {
 	return i.r.declareIndex(ctx, a)
@@ -284,7 +287,7 @@ func (i RepoInternal) DeclareIndex(ctx context.Context, a Automatic) (made bool,
 
 // KnownAutomatic returns the automatic indexes as the last transaction that looked found them, without one of its own.
 func (i RepoInternal) KnownAutomatic() []Automatic {
-	if set := i.r.automatic.Load(); set != nil {
+	if set := i.r.catalog.Load().automatic.Load(); set != nil {
 		return set.all
 	}
 	return nil
@@ -297,8 +300,9 @@ func (i RepoInternal) UseIndexes(ctx context.Context, ids []string) error {
 
 // Written returns how many documents of a type and of those below it were written since the start.
 func (i RepoInternal) Written(typ string) (n int64) {
-	for _, name := range i.r.types.Under(typ) {
-		n += i.r.written[name].Load()
+	c := i.r.catalog.Load()
+	for _, name := range c.types.Under(typ) {
+		n += c.written[name].Load()
 	}
 	return n
 }

@@ -108,10 +108,10 @@ func (r *record) append(dst []byte) []byte {
 }
 
 // parseRecord reads a record. Blocks keep pointing into b.
-func (r *Repo) parseRecord(b []byte) (record, error) { return r.parseRecordIn(b, nil) }
+func (r *catalog) parseRecord(b []byte) (record, error) { return r.parseRecordIn(b, nil) }
 
 // parseRecordIn is parseRecord with blocks that nobody uses any longer, which the record may get.
-func (r *Repo) parseRecordIn(b []byte, spare []block) (rec record, err error) {
+func (r *catalog) parseRecordIn(b []byte, spare []block) (rec record, err error) {
 	in := layout.Reader{B: b}
 	if f := in.Take(1); len(f) == 0 || f[0] != layout.RecordFormat {
 		return rec, fault.Internal.Errorf("record: unknown format")
@@ -156,7 +156,7 @@ func (r *Repo) parseRecordIn(b []byte, spare []block) (rec record, err error) {
 // parseBlocks reads the blocks and puts them in the order of the document's schemas:
 // a schema none of whose fields is set has no block, one that the document
 // no longer has is left out.
-func (r *Repo) parseBlocks(in *layout.Reader, rec *record, spare []block) {
+func (r *catalog) parseBlocks(in *layout.Reader, rec *record, spare []block) {
 	if len(rec.facets) == 0 && len(spare) == len(r.typeShapes[rec.typ]) {
 		rec.blocks = spare
 		for i, s := range r.typeShapes[rec.typ] {
@@ -192,7 +192,7 @@ func (r *record) block(name []byte, from int) int {
 }
 
 // emptyBlocks returns a block for each schema of documents of a type with further facets.
-func (r *Repo) emptyBlocks(typ *schema.Type, facets []string) []block {
+func (r *catalog) emptyBlocks(typ *schema.Type, facets []string) []block {
 	shapes := r.typeShapes[typ]
 	if len(facets) > 0 {
 		shapes = nil

@@ -13,17 +13,15 @@ import (
 	"github.com/google/uuid"
 )
 
-func typed(t testing.TB) *Repo {
+func typed(t testing.TB) *catalog {
 	types, err := schema.Load(schema.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Repo{types: types, name: "default"}
-	r.describe()
-	return r
+	return newCatalog(&Repo{name: "default"}, types, 0, nil)
 }
 
-func sample(t testing.TB, r *Repo) *Doc {
+func sample(t testing.TB, r *catalog) *Doc {
 	d, err := (&Tx{session: &session{repo: r}}).NewDoc("File")
 	if err != nil {
 		t.Fatal(err)

@@ -49,6 +49,9 @@ type Config struct {
 	DB    *kv.DB
 	Blobs *blob.Store
 	Types *schema.Registry
+	// Declared returns the types that the store keeps, which are asked for again after each deployment; nil: there are
+	// those of Types alone.
+	Declared Declarations
 	// Beside is the first repository of the store, if this is a further one: DB and Blobs are its.
 	First *Repo
 	// Owners keep data about documents and users; those of the first repository are those of further ones too.
@@ -94,7 +97,6 @@ type Repo struct {
 	part     bool // db is a part of another repository's
 	shared   bool // other processes may write to db
 	blobs    *blob.Store
-	types    *schema.Registry
 	pdfText  PDFText
 	log      *slog.Logger
 	clock    func() time.Time
@@ -105,13 +107,7 @@ type Repo struct {
 	bounds   limit.Set
 	grace    time.Duration
 
-	shapes     map[*schema.Schema]*shape
-	typeShapes map[*schema.Type][]*shape
-	fields     map[string]fieldRef
-	words      map[string]string
-	parts      map[*schema.Field][]part // indexed fields inside complex ones
-	compounds  []*Compound
-	numbers    *layout.Dictionary
+	catalog atomic.Pointer[catalog] // as of the last deployment of declarations that this process knows
 
 	root      layout.ID
 	tree      atomic.Pointer[treeCache]
@@ -124,9 +120,7 @@ type Repo struct {
 	master    []byte
 	secrets   sync.Map // by purpose, which are few
 
-	ready     atomic.Pointer[readyIndexes] // as a transaction found them last
-	automatic atomic.Pointer[automaticSet] // as the last transaction that looked found them
-	written   map[string]*atomic.Int64     // documents written since the start, by type
+	ready atomic.Pointer[readyIndexes] // as a transaction found them last
 
 	listeners []func(*Tx, Event) error
 	owners    []Owner
@@ -160,10 +154,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	}
 	c.setDefaults()
 	r := &Repo{
-		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
+		name: c.Name, db: c.DB, blobs: c.Blobs, log: c.Log, clock: c.Clock,
 		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits, bounds: c.Bounds, grace: c.BlobGrace, pdfText: c.PDFText, owners: c.Owners,
 	}
-	r.describe()
 	r.access.init()
 	if err := r.join(c.First); err != nil {
 		return nil, err
@@ -173,7 +166,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 		r.pins.init()
 		password.Of(&r.memory).Init(c.Clock, c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
 	}
-	if err := r.openNumbers(ctx); err != nil {
+	if err := r.openDeclared(ctx, &c); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{r.openNumbering, r.openBacklog, r.openFeed} {
@@ -208,7 +201,7 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		if found, err := t.findRoot(); err != nil || found {
 			return err
 		}
-		if err := cmp.Or(t.listIndexes(r.wantedIndexes()), t.kv.Set(automaticKey, noAutomatic)); err != nil {
+		if err := cmp.Or(t.listIndexes(t.repo.wantedIndexes()), t.kv.Set(automaticKey, noAutomatic)); err != nil {
 			return err
 		}
 		if err := t.seedTree(); err != nil {
@@ -281,48 +274,6 @@ func (t *Tx) seedTree() error {
 	return nil
 }
 
-// describe prepares what reading documents needs to know about the types.
-func (r *Repo) describe() {
-	r.shapes = map[*schema.Schema]*shape{}
-	r.fields = map[string]fieldRef{}
-	r.words = map[string]string{}
-	r.parts = map[*schema.Field][]part{}
-	for _, s := range r.types.Schemas() {
-		r.shapes[s] = newShape(s)
-		for i, f := range s.Fields {
-			r.fields[f.Key] = fieldRef{s, i}
-			if inside := parts(f); len(inside) > 0 {
-				r.parts[f] = inside
-			}
-		}
-	}
-	r.compounds = compounds(r.types)
-	r.typeShapes = map[*schema.Type][]*shape{}
-	r.written = map[string]*atomic.Int64{}
-	for _, t := range r.types.Types() {
-		r.written[t.Name] = new(atomic.Int64)
-		for _, s := range r.types.SchemasOf(t, nil) {
-			r.typeShapes[t] = append(r.typeShapes[t], r.shapes[s])
-		}
-		if t.LifeCycle != nil {
-			for _, s := range t.LifeCycle.States {
-				r.words[s] = s
-			}
-		}
-	}
-	for _, f := range r.types.Facets() {
-		r.words[f.Name] = f.Name
-	}
-}
-
-// intern returns the text of b, shared if it is the name of a state or a facet.
-func (r *Repo) intern(b []byte) string {
-	if s, ok := r.words[string(b)]; ok {
-		return s
-	}
-	return string(b)
-}
-
 // Name returns the repository's name.
 func (r *Repo) Name() string { return r.name }
 
@@ -332,8 +283,8 @@ func (r *Repo) IsPart() bool { return r.part }
 // Shared reports whether other processes may write to the store as well.
 func (r *Repo) Shared() bool { return r.shared }
 
-// Types returns the declared document types.
-func (r *Repo) Types() *schema.Registry { return r.types }
+// Types returns the declared document types as they are now. A transaction has those of its beginning: TypesOf.
+func (r *Repo) Types() *schema.Registry { return r.catalog.Load().types }
 
 // Blobs returns the store of the files' content.
 func (r *Repo) Blobs() *blob.Store { return r.blobs }
@@ -374,12 +325,17 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 		return ErrNobody
 	}
 	bound, settled := r.before(ctx)
-	return r.db.View(ctx, func(k *kv.Tx) error {
-		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.bound, t.settled = bound, settled
-			return fn(t)
+	for {
+		err := r.db.View(ctx, func(k *kv.Tx) error {
+			return r.begin(ctx, k, as, func(t *Tx) error {
+				t.bound, t.settled = bound, settled
+				return fn(t)
+			})
 		})
-	})
+		if !r.outdated(ctx, &err) {
+			return err
+		}
+	}
 }
 
 // Update runs fn in a transaction and commits it unless fn returns an error. After a lost race fn
@@ -421,7 +377,11 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (e
 		})
 	}
 	for {
-		if err = r.db.Update(ctx, attempt); own.asks.wanted == nil {
+		err = r.db.Update(ctx, attempt)
+		if r.outdated(ctx, &err) {
+			continue
+		}
+		if own.asks.wanted == nil {
 			return err
 		}
 		if f := own.asks.inquire(ctx, *own.asks.wanted); f.err != nil && ctx.Err() != nil {
@@ -439,13 +399,16 @@ func errReadOnly() error {
 }
 
 func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) error) error {
-	s := &session{ctx: ctx, repo: r, kv: k, now: r.clock().UTC().Truncate(time.Millisecond)}
+	s := &session{ctx: ctx, repo: r.catalog.Load(), kv: k, now: r.clock().UTC().Truncate(time.Millisecond)}
 	t := &Tx{session: s, as: as}
 	as, err := t.acting(as)
 	if err != nil {
 		return err
 	}
 	t.as, t.rights = as, r.access.of(as)
+	if err := t.upToDate(); err != nil {
+		return err
+	}
 	err = fn(t)
 	if err = cmp.Or(s.failed, err); err != nil {
 		return err

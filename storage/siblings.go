@@ -26,8 +26,11 @@ type common struct {
 	pins   pins
 	memory row.Memory
 
+	declare   Declarations // nil: there are the types of the configuration alone
+	declaring sync.Mutex   // one at a time follows what is deployed
+
 	mu    sync.Mutex
-	repos []*Repo
+	repos []*Repo // the first one of the store is in front
 }
 
 // add enters a repository into the list of those of its store.

@@ -25,7 +25,7 @@ type Tx struct {
 // session is what the views of one transaction share.
 type session struct {
 	ctx  context.Context
-	repo *Repo
+	repo *catalog // the repository, with the declarations of the transaction
 	kv   *kv.Tx
 	now  time.Time
 
@@ -72,7 +72,7 @@ type session struct {
 func (t *Tx) Context() context.Context { return t.ctx }
 
 // Repo returns the repository.
-func (t *Tx) Repo() *Repo { return t.repo }
+func (t *Tx) Repo() *Repo { return t.repo.Repo }
 
 // Principal returns who acts.
 func (t *Tx) Principal() *Principal { return t.as }

@@ -94,6 +94,9 @@ func (t *Tx) putRecord(before, d *Doc) error {
 	if err := t.refer(before, d); err != nil {
 		return err
 	}
+	if d.repo != t.repo {
+		return fault.Conflict.Errorf("document %s: the types of documents have changed since it was read", d.ID())
+	}
 	size := 96
 	for i := range d.blocks {
 		if err := d.blocks[i].store(t.repo); err != nil {

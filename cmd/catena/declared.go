@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"catena/engine"
+	"catena/engine/declaration"
 	"catena/engine/mail"
 	"catena/engine/template"
 	"catena/engine/workflow"
@@ -19,35 +20,46 @@ import (
 
 // declared is what the files of a data directory add to what is built in.
 type declared struct {
-	types       *schema.Registry
+	dir         string
+	kinds       *declaration.Declarations // of types, with those that the store keeps
+	types       *schema.Registry          // that the rest was read with
 	directories *directory.Registry
 	providers   *repository.Providers
 	actions     service.Actions
 	templates   template.Resources
 	mails       *mail.Templates
 	workflows   *workflow.Models
+
+	wrong error // with what depends on types
 }
 
-// declarations reads the files of a data directory and tells everything that is wrong with them. What depends on
-// types is read only if those are right.
+// declarations reads the files of a data directory and tells everything that is wrong with them. What depends on types is read
+// only if those are right; what does not fit to them is no error yet, but kept in wrong, since the store may keep more types.
 func declarations(dir string) (*declared, error) {
-	in := func(folder string) fs.FS { return os.DirFS(filepath.Join(dir, folder)) }
-	d := &declared{}
+	d := &declared{dir: dir}
 	var err, failed error
-	d.mails, failed = mail.LoadTemplates(in("mail"))
+	d.mails, failed = mail.LoadTemplates(d.in("mail"))
 	var mistyped error
-	d.templates, mistyped = render.Load(in("templates"))
+	d.templates, mistyped = render.Load(d.in("templates"))
 	failed = errors.Join(failed, mistyped)
-	if d.types, err = schema.Load(schema.Defaults(), in("types")); err != nil {
+	if d.kinds, err = declaration.New(d.in("types")); err != nil {
 		return nil, errors.Join(err, failed)
 	}
-	var all [4]error
-	d.directories, all[0] = directory.Load(d.types, directory.Defaults(), in("directories"))
-	d.providers, all[1] = repository.Load(d.types, in("providers"))
-	d.actions, all[2] = service.Load(d.types, in("actions"))
-	d.workflows, all[3] = workflow.Load(d.types, engine.CheckExpression, in("workflows"))
-	if err := errors.Join(append(all[:], failed)...); err != nil {
-		return nil, err
+	if d.wrong = d.complete(d.kinds.Base()); failed != nil {
+		return nil, errors.Join(d.wrong, failed)
 	}
 	return d, nil
+}
+
+func (d *declared) in(folder string) fs.FS { return os.DirFS(filepath.Join(d.dir, folder)) }
+
+// complete reads what depends on types.
+func (d *declared) complete(types *schema.Registry) error {
+	var all [4]error
+	d.types = types
+	d.directories, all[0] = directory.Load(types, directory.Defaults(), d.in("directories"))
+	d.providers, all[1] = repository.Load(types, d.in("providers"))
+	d.actions, all[2] = service.Load(types, d.in("actions"))
+	d.workflows, all[3] = workflow.Load(types, engine.CheckExpression, d.in("workflows"))
+	return errors.Join(all[:]...)
 }

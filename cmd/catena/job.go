@@ -16,6 +16,11 @@ func listenerCmd(g *global) *cobra.Command {
 	return kind{noun: "listener", family: "Listener", ext: ".yaml .yml .json"}.command(g)
 }
 
+// typeCmd manages declarations of types of documents as chains are.
+func typeCmd(g *global) *cobra.Command {
+	return kind{noun: "type", family: "Type", ext: ".yaml .yml"}.command(g)
+}
+
 // scheduleCmd manages schedules as chains are, and shows where they stand.
 func scheduleCmd(g *global) *cobra.Command {
 	cmd := kind{noun: "schedule", family: "Schedule", ext: ".yaml .yml .json"}.command(g)

@@ -172,7 +172,7 @@ func (a *app) sweepBranch(ctx context.Context, b branch) error {
 const (
 	firstSweep = time.Second
 	sweepEvery = 5 * time.Minute
-	urgentEach = 5 * time.Second // or sooner, if queries are refused for want of an index
+	urgentEach = 5 * time.Second // or sooner, if queries are refused for want of an index, or one was deployed
 )
 
 // sweep removes what nobody needs any longer.
@@ -185,7 +185,7 @@ func (a *app) sweep(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-urgent.C:
-			if slices.ContainsFunc(a.branches, func(b branch) bool { return search.IndexUrgent(b.repo) }) {
+			if slices.ContainsFunc(a.branches, func(b branch) bool { return search.IndexUrgent(b.repo) || b.repo.IndexesDue(ctx) }) {
 				t.Reset(0)
 			}
 		case <-t.C:

@@ -24,44 +24,41 @@ var namesContract = map[string]string{
 	"Hook":     "name: arrived\nas: Administrator\ninput: /\nrun: Document.Create\nparams: {type: Contract, name: a}\n",
 }
 
-// TestNodesBehind saves texts of all kinds on a server that declares a type; one without it is not ready, says why, and is ready again
-// once it has the type or the texts are gone.
-func TestNodesBehind(t *testing.T) {
+// TestNodesTypes declares a type on one of two servers: the other one has documents of it at once, texts that name it work on both,
+// and a server with a file that cannot stand beside it does not start.
+func TestNodesTypes(t *testing.T) {
 	store, content := pgtest.Database(t), t.TempDir()
-	with, without := t.TempDir(), t.TempDir()
-	declare := func(dir string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Join(dir, "types"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "types", "contract.yaml"), []byte(contractType), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	data := t.TempDir()
+	a := startServer(t, t.TempDir(), "--store", store, "--blobs", content)
+	b := startServer(t, data, "--store", store, "--blobs", content)
+	began := time.Now()
+	a.want(t, 200, "Administrator", "POST", "/api/v1/automation/Type.Save", fmt.Sprintf(`{"params":{"name":"contract.yaml","source":%q}}`, contractType))
+	b.want(t, 201, "Administrator", "POST", spaces, `{"entity-type":"document","type":"Contract","name":"lease"}`)
+	b.want(t, 200, "Administrator", "GET", "/api/v1/config/types/Contract", "")
+	if passed := time.Since(began); passed > time.Second {
+		t.Logf("the other server had the type after %s", passed)
 	}
-	declare(with)
-	a := startServer(t, with, "--store", store, "--blobs", content)
-	b := startServer(t, without, "--store", store, "--blobs", content)
+	a.want(t, 200, "Administrator", "GET", spaces+"/lease", "")
 	for kind, source := range namesContract {
 		a.want(t, 200, "Administrator", "POST", "/api/v1/automation/"+kind+".Save", fmt.Sprintf(`{"params":{"source":%q}}`, source))
 	}
-	b.readiness(t, http.StatusServiceUnavailable, "chain Test.Sign version 1, hook arrived version 1, listener signed version 1, schedule yearly version 1")
-	a.readiness(t, http.StatusOK, `"followStatus":"ok"`)
-	a.readiness(t, http.StatusOK, `"deployedStatus":"ok"`)
-
-	// A server that starts is not ready for a moment either.
-	b.stop(t)
-	b = startProcess(t, nil, without, "--store", store, "--blobs", content)
-	b.readiness(t, http.StatusServiceUnavailable, "chain Test.Sign version 1")
-	b.stop(t)
-	declare(without)
-	b = startServer(t, without, "--store", store, "--blobs", content)
-	b.readiness(t, http.StatusOK, `"deployedStatus":"ok"`)
-
-	for kind, source := range namesContract {
-		name, _, _ := strings.Cut(strings.TrimPrefix(source, "name: "), "\n")
-		b.want(t, 204, "Administrator", "POST", "/api/v1/automation/"+kind+".Delete", fmt.Sprintf(`{"params":{"name":%q}}`, name))
+	for _, p := range []*process{a, b} {
+		p.readiness(t, http.StatusOK, `"followStatus":"ok"`)
+		p.readiness(t, http.StatusOK, `"deployedStatus":"ok"`)
 	}
-	a.readiness(t, http.StatusOK, `"deployedStatus":"ok"`)
+	a.want(t, 400, "Administrator", "POST", "/api/v1/automation/Type.Delete", `{"params":{"name":"contract"}}`)
+
+	b.stop(t)
+	b = startServer(t, data, "--store", store, "--blobs", content)
+	b.want(t, 200, "Administrator", "GET", spaces+"/lease", "")
+	b.stop(t)
+	if err := os.WriteFile(filepath.Join(data, "types", "clash.yaml"), []byte(contractType), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := line(t, "serve", "--store", store, "--data", data, "--blobs", content, "--addr", "127.0.0.1:0")
+	if code == 0 || !strings.Contains(errs, "Contract: already declared at clash.yaml:2") {
+		t.Errorf("%d %s", code, errs)
+	}
 }
 
 // readiness waits until /readyz has a status and its text contains what is wanted.

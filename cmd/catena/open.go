@@ -190,6 +190,9 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 		return nil, err
 	}
 	a.declared = read
+	if wrong == nil && a.fresh {
+		wrong = read.wrong // nothing can be kept yet
+	}
 	if wrong != nil {
 		return nil, errors.Join(usage{wrong}, a.close())
 	}
@@ -218,15 +221,22 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.films = convert.Films{Formats: o.films, Largest: o.limits.program.Film}
 	a.programs = program.New([]string{self, workerVerb, ofProgram}, worker.Installed, o.limits.program)
-	types, directories := a.declared.types, a.declared.directories
+	types := a.declared.types
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories), waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Declared: a.declared.kinds.Declared, Owners: slices.Concat([]storage.Owner{record.Use(a.declared.directories), waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err
 	}
 	a.branches = []branch{{repo: a.repo}}
+	if a.repo.Types() != types {
+		a.declared.wrong = a.declared.complete(a.repo.Types())
+		record.Change(a.repo, a.declared.directories)
+	}
+	if a.declared.wrong != nil {
+		return usage{a.declared.wrong}
+	}
 	if err := credential.Open(ctx, a.repo); err != nil {
 		return err
 	}
@@ -314,9 +324,9 @@ func checkFilms(words []string) error {
 	return nil
 }
 
-// deployments are what is deployed at run time. Chains call scripts, and the others call both.
+// deployments are what is deployed at run time. Types are in front, since all others name them; chains call scripts, and the others call both.
 func (a *app) deployments() library.Deployments {
-	return library.Deployments{a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
+	return library.Deployments{a.declared.kinds, a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
 }
 
 // operations are those of the program, as they are configured: the families of ops, and decks. What is
@@ -335,16 +345,17 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	}), decks.Ops)
 }
 
-// sync deploys the files of the data directory: modules and scripts first, since chains call these, and
+// sync deploys the files of the data directory: types of documents, then modules and scripts first, since chains call these, and
 // listeners, schedules and hooks last.
 func (a *app) sync(ctx context.Context) error {
+	_, err0 := a.declared.kinds.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "types")))
 	_, err := a.scripts.Modules().Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "modules")))
 	_, err1 := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
 	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
 	_, err3 := a.listeners.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "listeners")))
 	_, err4 := a.schedules.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "schedules")))
 	_, err5 := a.hooks.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "hooks")))
-	return errors.Join(err, err1, err2, err3, err4, err5)
+	return errors.Join(err0, err, err1, err2, err3, err4, err5)
 }
 
 // workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.
@@ -353,7 +364,7 @@ func (a *app) workflowStatus(context.Context) error {
 	return a.declared.workflows.Check(workflow.Checks{
 		Runs:       func(name string) error { return set.Accepts(name, "") },
 		TakesDocs:  func(name string) error { return set.Accepts(name, "documents") },
-		Expression: engine.ExpressionCheck(a.declared.types, workflow.Variables...),
+		Expression: engine.ExpressionCheck(a.repo.Types(), workflow.Variables...),
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/blob"
+	"catena/storage/declare"
 	"catena/storage/directory/record"
 	"catena/storage/kv"
 	inmemory "catena/storage/memory"
@@ -36,6 +37,21 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	if err != nil {
 		return err
 	}
+	if d.wrong != nil {
+		var types []declare.Source
+		for _, t := range kept {
+			if t.family == "Type" {
+				types = append(types, declare.Source{Name: cmp.Or(t.File, t.Name+".yaml"), Text: t.Source})
+			}
+		}
+		reg, err := d.kinds.Over(types)
+		if err == nil {
+			err = d.complete(reg)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	log := slog.New(slog.DiscardHandler)
 	a := &app{dir: g.data, log: log, level: &slog.LevelVar{}, declared: d, meters: newMeters(), db: kv.New(inmemory.New(), kv.Options{Log: log})}
 	defer func() { err = errors.Join(err, a.close()) }()
@@ -45,7 +61,7 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	o := s.options()
 	a.pdf = pdf.New(nil, "", o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: d.types, Log: log,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: d.types, Declared: d.kinds.Declared, Log: log,
 		Owners: slices.Concat([]storage.Owner{record.Use(d.directories)}, owner.All, ops.Owners, decks.Owners),
 	}, "rehearsal")
 	if err != nil {
@@ -104,7 +120,7 @@ func (g *global) kept(ctx context.Context) (all []keptText, user func(name strin
 	}); err != nil {
 		return nil, nil, err
 	}
-	for _, family := range []string{"Module", "Script", "Chain", "Listener", "Schedule", "Hook"} {
+	for _, family := range []string{"Type", "Module", "Script", "Chain", "Listener", "Schedule", "Hook"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
 			return nil, nil, err

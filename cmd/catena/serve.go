@@ -438,7 +438,7 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "hooks", "listeners", "modules", "schedules", "scripts"} {
+	for _, sub := range []string{"chains", "hooks", "listeners", "modules", "schedules", "scripts", "types"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

@@ -71,6 +71,9 @@ func (s *serve) checkAll(ctx context.Context, g *global) error {
 	if err == nil && bad == nil {
 		err = s.rehearse(ctx, g, d)
 	}
+	if err == nil && bad != nil {
+		err = d.wrong
+	}
 	return errors.Join(unknownVariables(os.Environ()), bad, g.checkPlaces(), err)
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"catena/storage"
 )
 
 // reference is a text that is written as what it refers to.
@@ -29,7 +31,7 @@ func (w *writer) aggregations(v any) any {
 
 func (w *writer) aggregation(a map[string]any) map[string]any {
 	field, _ := a["field"].(string)
-	f, ok := w.c.Tx.Repo().Types().FieldByKey(strings.TrimSuffix(field, "/*"))
+	f, ok := storage.TypesOf(w.c.Tx).FieldByKey(strings.TrimSuffix(field, "/*"))
 	if !ok || f.Resolver == "" {
 		return a
 	}

@@ -249,7 +249,7 @@ func (w *writer) withSubtypes(dst []byte, d *storage.Doc, _ int) ([]byte, error)
 	dst = append(dst, '[')
 	first := true
 	for _, name := range d.Type().SubTypes {
-		t, ok := w.c.Tx.Repo().Types().Type(name)
+		t, ok := storage.TypesOf(w.c.Tx).Type(name)
 		if !ok {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/storage/schema"
 )
 
 // Lack is a deployed text that does not work on this server: it names an operation, a type or something else that the server
@@ -22,13 +23,13 @@ func (l Lack) String() string { return fmt.Sprintf("%s: %v", l.Text, l.Err) }
 func (k *Kind) Lacks(e *engine.Engine) []Lack {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	set := e.Set()
-	if k.checked == set {
+	set, types := e.Set(), e.Repo().Types()
+	if k.checked == set && k.types == types {
 		return k.lacks
 	}
-	k.lacks, k.checked = nil, set
+	k.lacks, k.checked, k.types = nil, set, types
 	for _, v := range k.inOrder() {
-		if err := k.lack(e, set, v); err != nil {
+		if err := k.lack(set, types, v); err != nil {
 			k.lacks = append(k.lacks, Lack{fmt.Sprintf("%s %s version %d", k.Noun, v.Name, v.Version), err})
 		}
 	}
@@ -36,9 +37,9 @@ func (k *Kind) Lacks(e *engine.Engine) []Lack {
 }
 
 // lack is why a text does not work.
-func (k *Kind) lack(e *engine.Engine, set *engine.Set, v Version) error {
+func (k *Kind) lack(set *engine.Set, types *schema.Registry, v Version) error {
 	if k.Works != nil {
-		if problems := k.Works(set, e.Repo().Types(), v.File, v.Source); len(problems) > 0 {
+		if problems := k.Works(set, types, v.File, v.Source); len(problems) > 0 {
 			return problems[0]
 		}
 	}

@@ -86,7 +86,8 @@ type Kind struct {
 	left      []Version        // deployed texts that did not compile
 	lacking   *engine.Set      // in which they did not
 	lacks     []Lack
-	checked   *engine.Set // the operations that lacks was found with; nil: it has to be found again
+	checked   *engine.Set      // the operations that lacks was found with; nil: it has to be found again
+	types     *schema.Registry // with which it was found
 }
 
 func (k *Kind) currentTable() string { return "library." + k.Noun }
@@ -118,13 +119,18 @@ func (k *Kind) version(c *engine.Ctx, name string, version int64) (*Version, err
 	if version == 0 {
 		version = cur.Version
 	}
+	return Kept(c.Tx, k.Noun, name, version)
+}
+
+// Kept returns a version of a kind of text, with the text.
+func Kept(t *storage.Tx, noun, name string, version int64) (*Version, error) {
 	var v Version
-	ok, err := c.Tx.Table(k.versionTable()).Get(versionKey(name, version), &v)
+	ok, err := t.Table((&Kind{Noun: noun}).versionTable()).Get(versionKey(name, version), &v)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, fault.NotFound.Errorf("%s %s version %d", k.Noun, name, version)
+		return nil, fault.NotFound.Errorf("%s %s version %d", noun, name, version)
 	}
 	return &v, nil
 }

@@ -82,7 +82,7 @@ func (ls *Listeners) check(c *engine.Ctx, file, source string) (string, []librar
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	return l.Name, l.check(c.Set(), c.Tx.Repo().Types()), nil
+	return l.Name, l.check(c.Set(), storage.TypesOf(c.Tx)), nil
 }
 
 // works finds what of a deployed listener this server does not have.

@@ -17,7 +17,7 @@ func (m *Model) MayStart(tx *storage.Tx, d *storage.Doc) error {
 	switch {
 	case !tx.Can(d, manage):
 		return fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", manage, tx.Principal().Name)
-	case !m.Suits(d, tx.Repo().Types()):
+	case !m.Suits(d, storage.TypesOf(tx)):
 		return fault.Invalid.Errorf("workflow %s: cannot be started on document %s", m.Name, d.ID())
 	}
 	return nil

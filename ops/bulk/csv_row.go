@@ -127,7 +127,7 @@ func (r csvRun) find(name string) (parent, old *storage.Doc, err error) {
 }
 
 func (r csvRun) create(parent *storage.Doc, name, typ string, props map[string]any) error {
-	t, ok := r.c.Tx.Repo().Types().Type(typ)
+	t, ok := storage.TypesOf(r.c.Tx).Type(typ)
 	switch {
 	case typ == "":
 		return problem("missingTypeValue", "Missing 'type' value")
@@ -175,7 +175,7 @@ func (r csvRun) values(t *schema.Type, props map[string]any) (storage.Props, err
 	out := map[string]any{}
 	for _, xpath := range slices.Sorted(maps.Keys(props)) {
 		cell, _ := props[xpath].(string)
-		f, ok := r.c.Tx.Repo().Types().FieldByKey(xpath)
+		f, ok := storage.TypesOf(r.c.Tx).FieldByKey(xpath)
 		if !ok {
 			return nil, problem("notExistingField", "Field '%s' does not exist on type '%s'", xpath, t.Name)
 		}

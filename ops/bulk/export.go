@@ -45,9 +45,9 @@ func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		s, ok := c.Tx.Repo().Types().Schema(name)
+		s, ok := storage.TypesOf(c.Tx).Schema(name)
 		if !ok {
-			return nil, fault.Invalid.Errorf("schemas: no schema %q%s", name, fault.Perhaps(name, c.Tx.Repo().Types().SchemaNames())).In("parameters")
+			return nil, fault.Invalid.Errorf("schemas: no schema %q%s", name, fault.Perhaps(name, storage.TypesOf(c.Tx).SchemaNames())).In("parameters")
 		}
 		for _, f := range s.Fields {
 			out = append(out, f.Key)

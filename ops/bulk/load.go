@@ -110,7 +110,7 @@ type loader struct {
 // and a thousand records would read them a thousand times.
 func (p loadParams) loader(c *engine.Ctx) (*loader, error) {
 	if p.Key != "" && p.Key != "name" {
-		if f, ok := c.Tx.Repo().Types().FieldByKey(p.Key); !ok || f.Kind != schema.String || f.List || !f.Index {
+		if f, ok := storage.TypesOf(c.Tx).FieldByKey(p.Key); !ok || f.Kind != schema.String || f.List || !f.Index {
 			return nil, fault.Invalid.Errorf("key %q: must be name, or a text property that is declared with index: true", p.Key).In("key")
 		}
 	}

@@ -47,7 +47,7 @@ func on(params map[string]any, names ...string) bool {
 
 // directoryOf is the directory that a property refers to, "" if it refers to none.
 func directoryOf(c *engine.Ctx, xpath string) string {
-	f, ok := c.Tx.Repo().Types().FieldByKey(xpath)
+	f, ok := storage.TypesOf(c.Tx).FieldByKey(xpath)
 	if !ok {
 		return ""
 	}

@@ -43,8 +43,8 @@ func (p diffParams) run(c *engine.Ctx, left *storage.Doc) (map[string]any, error
 		return nil, err
 	}
 	for _, name := range p.Schemas {
-		if _, ok := c.Tx.Repo().Types().Schema(name); !ok {
-			return nil, fault.Invalid.Errorf("schemas: unknown schema %q%s", name, fault.Perhaps(name, c.Tx.Repo().Types().SchemaNames())).In("schemas")
+		if _, ok := storage.TypesOf(c.Tx).Schema(name); !ok {
+			return nil, fault.Invalid.Errorf("schemas: unknown schema %q%s", name, fault.Perhaps(name, storage.TypesOf(c.Tx).SchemaNames())).In("schemas")
 		}
 	}
 	w := comparison{left: left, right: right, found: []any{}}

@@ -63,7 +63,7 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 }
 
 func schemaOf(c *engine.Ctx, d *storage.Doc, name string) (*schema.Schema, error) {
-	types := c.Tx.Repo().Types()
+	types := storage.TypesOf(c.Tx)
 	s, declared := types.Schema(name)
 	switch {
 	case !declared:

@@ -24,11 +24,11 @@ type Mappings struct {
 
 // Watch applies the mappings in a repository.
 func (ms *Mappings) Watch(repo *storage.Repo) {
-	rules := repo.Types().MetadataRules()
-	if len(rules) == 0 {
-		return
-	}
 	repo.OnEvent(func(tx *storage.Tx, e storage.Event) error {
+		rules := storage.TypesOf(tx).MetadataRules()
+		if len(rules) == 0 {
+			return nil
+		}
 		changes := e.Name == "beforeDocumentModification"
 		if e.Name != "aboutToCreate" && !changes || e.Doc == nil || e.Doc.IsVersion() || e.Doc.IsProxy() {
 			return nil

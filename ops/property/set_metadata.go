@@ -28,7 +28,7 @@ type setMetadataParams struct {
 }
 
 func (p setMetadataParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
-	m, ok := c.Tx.Repo().Types().Metadata(p.Mapping)
+	m, ok := storage.TypesOf(c.Tx).Metadata(p.Mapping)
 	if !ok {
 		return nil, fault.Invalid.Errorf("metadataMappingId: unknown mapping %s", p.Mapping).In("metadataMappingId")
 	}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -22,9 +23,9 @@ type configFacetParams struct {
 }
 
 func (p configFacetParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	found, ok := c.Tx.Repo().Types().Facet(p.Name)
+	found, ok := storage.TypesOf(c.Tx).Facet(p.Name)
 	if !ok {
-		return nil, fault.Missing("facet", p.Name, c.Tx.Repo().Types().FacetNames())
+		return nil, fault.Missing("facet", p.Name, storage.TypesOf(c.Tx).FacetNames())
 	}
 	return facetEntity(found), nil
 }

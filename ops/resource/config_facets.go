@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/storage"
 )
 
 var configFacets = engine.Op{
@@ -17,7 +18,7 @@ var configFacets = engine.Op{
 type configFacetsParams struct{}
 
 func (configFacetsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	all := c.Tx.Repo().Types().Facets()
+	all := storage.TypesOf(c.Tx).Facets()
 	list := make([]any, len(all))
 	for i, f := range all {
 		list[i] = facetEntity(f)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -23,9 +24,9 @@ type configSchemaParams struct {
 }
 
 func (p configSchemaParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	found, ok := c.Tx.Repo().Types().Schema(p.Name)
+	found, ok := storage.TypesOf(c.Tx).Schema(p.Name)
 	if !ok {
-		return nil, fault.Missing("schema", p.Name, c.Tx.Repo().Types().SchemaNames())
+		return nil, fault.Missing("schema", p.Name, storage.TypesOf(c.Tx).SchemaNames())
 	}
 	return schemaEntity(found, slices.Contains(p.Fetch, "fields")), nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/storage"
 )
 
 var configSchemas = engine.Op{
@@ -21,5 +22,5 @@ type configSchemasParams struct {
 }
 
 func (p configSchemasParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	return schemaList(c.Tx.Repo().Types().Schemas(), slices.Contains(p.Fetch, "fields")), nil
+	return schemaList(storage.TypesOf(c.Tx).Schemas(), slices.Contains(p.Fetch, "fields")), nil
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -20,9 +21,9 @@ type configTypeParams struct {
 }
 
 func (p configTypeParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	found, ok := c.Tx.Repo().Types().Type(p.Name)
+	found, ok := storage.TypesOf(c.Tx).Type(p.Name)
 	if !ok {
-		return nil, fault.Missing("document type", p.Name, c.Tx.Repo().Types().TypeNames())
+		return nil, fault.Missing("document type", p.Name, storage.TypesOf(c.Tx).TypeNames())
 	}
 	return typeEntity(found), nil
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"catena/engine"
+	"catena/storage"
 )
 
 // configTypes is what clients read once at their start. Types name their schemas instead of
@@ -21,7 +22,7 @@ var configTypes = engine.Op{
 type configTypesParams struct{}
 
 func (configTypesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	types := c.Tx.Repo().Types()
+	types := storage.TypesOf(c.Tx)
 	docTypes := make(map[string]any)
 	for _, t := range types.Types() {
 		schemas := make([]any, len(t.Schemas))

@@ -108,7 +108,7 @@ func orNil(m map[string]any) any {
 
 // eachDocument visits the documents that could meet the query.
 func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
-	columns := q.columns(c.Tx.Repo().Types())
+	columns := q.columns(storage.TypesOf(c.Tx))
 	src, named := q.source(columns)
 	getters := q.getters(columns)
 	var failed error

@@ -150,7 +150,7 @@ func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
 	if d == nil {
 		return a.permission.Text == "" && len(a.types) == 0 && len(a.facets) == 0 && len(a.states) == 0
 	}
-	types := c.Tx.Repo().Types()
+	types := storage.TypesOf(c.Tx)
 	return among(a.types, func(t string) bool { return slices.Contains(types.Under(t), d.Type().Name) }) &&
 		among(a.facets, d.HasFacet) &&
 		among(a.states, func(s string) bool { return d.State() == s }) &&

@@ -25,7 +25,7 @@ func (h *host) walkRoute() error {
 // again afterwards.
 func (h *host) beginStep(s *workflow.Step) error {
 	tx, i := h.unlimited(), h.instance
-	name := h.models.ChainOf(s.Doc.Type(), tx.Repo().Types())
+	name := h.models.ChainOf(s.Doc.Type(), storage.TypesOf(tx))
 	if _, ok := h.Set().Op(name); !ok {
 		return fault.Conflict.Errorf("workflow %s: no operation is declared for steps of type %s", i.ModelName, s.Doc.Type().Name)
 	}

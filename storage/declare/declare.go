@@ -27,9 +27,19 @@ import (
 
 // Position is where something stands.
 type Position struct {
-	Layer int
-	File  string
-	Line  int
+	Layer  int
+	File   string
+	Line   int
+	Column int // from 1; 0: not known
+}
+
+// Source is the text of a file.
+type Source struct{ Name, Text string }
+
+// Mistake is what is wrong at a position.
+type Mistake struct {
+	At   Position
+	Text string
 }
 
 // Name is a text and where it stands: a reference to another declaration, for example.
@@ -41,15 +51,10 @@ type Name struct {
 // Keys says what to do with each key that a mapping may have.
 type Keys map[string]func(*yaml.Node)
 
-type mistake struct {
-	at   Position
-	text string
-}
-
 // Reader reads files and collects mistakes. The zero value is ready.
 type Reader struct {
 	here     Position // of the file that is read
-	mistakes []mistake
+	mistakes []Mistake
 }
 
 // Files reads the *.yaml and *.yml files of each layer in the order of their names and calls fn with the
@@ -130,7 +135,7 @@ func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
 
 // Fail notes a mistake.
 func (r *Reader) Fail(at Position, format string, args ...any) {
-	r.mistakes = append(r.mistakes, mistake{at, fmt.Sprintf(format, args...)})
+	r.mistakes = append(r.mistakes, Mistake{at, fmt.Sprintf(format, args...)})
 }
 
 // Unknown notes that a name of a kind ("type") stands for nothing, with the one that was probably meant;
@@ -139,27 +144,42 @@ func (r *Reader) Unknown(subject, kind string, n Name, known iter.Seq[string]) {
 	r.Fail(n.At, "%s: unknown %s %s%s", subject, kind, n.Text, fault.Perhaps(n.Text, known))
 }
 
-// Err returns the mistakes in the order of layers, files and lines as one Invalid error, nil if there
-// are none.
-func (r *Reader) Err() error {
-	if len(r.mistakes) == 0 {
+// Mistakes returns the mistakes in the order of layers, files and lines.
+func (r *Reader) Mistakes() []Mistake {
+	slices.SortStableFunc(r.mistakes, func(a, b Mistake) int {
+		return cmp.Or(cmp.Compare(a.At.Layer, b.At.Layer), cmp.Compare(a.At.File, b.At.File), cmp.Compare(a.At.Line, b.At.Line))
+	})
+	return r.mistakes
+}
+
+// Err returns the mistakes as one Invalid error, nil if there are none.
+func (r *Reader) Err() error { return ErrorOf(r.Mistakes()) }
+
+// ErrorOf returns mistakes as one Invalid error, nil if there are none.
+func ErrorOf(mistakes []Mistake) error {
+	if len(mistakes) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.mistakes, func(a, b mistake) int {
-		return cmp.Or(cmp.Compare(a.at.Layer, b.at.Layer), cmp.Compare(a.at.File, b.at.File), cmp.Compare(a.at.Line, b.at.Line))
-	})
-	lines := make([]string, len(r.mistakes))
-	for i, m := range r.mistakes {
-		lines[i] = fmt.Sprintf("%s:%d: %s", m.at.File, m.at.Line, m.text)
+	lines := make([]string, len(mistakes))
+	for i, m := range mistakes {
+		lines[i] = fmt.Sprintf("%s:%d: %s", m.At.File, m.At.Line, m.Text)
 	}
 	return fault.Invalid.New(strings.Join(lines, "\n"))
+}
+
+// Source reads a text that is no file, as one of a layer, and calls fn with its content.
+func (r *Reader) Source(layer int, from Source, fn func(root *yaml.Node)) {
+	r.here = Position{Layer: layer, File: from.Name, Line: 1}
+	r.read([]byte(from.Text), fn)
 }
 
 // Return makes a file that was read the one that nodes are of again, for what is read later.
 func (r *Reader) Return(to Position) { r.here = to }
 
 // At is the position of a node of the file that is read.
-func (r *Reader) At(n *yaml.Node) Position { return Position{r.here.Layer, r.here.File, n.Line} }
+func (r *Reader) At(n *yaml.Node) Position {
+	return Position{r.here.Layer, r.here.File, n.Line, n.Column}
+}
 
 // Folder returns the folder of files that is part of the program.
 func Folder(files embed.FS, name string) fs.FS {

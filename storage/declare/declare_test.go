@@ -48,7 +48,7 @@ func TestLayers(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(all)); strings.Join(got, " ") != "x y z" {
 		t.Errorf("things: %v", got)
 	}
-	if x := *all["x"]; x.text != "own" || x.at != (declare.Position{Layer: 1, File: "a.yaml", Line: 2}) {
+	if x := *all["x"]; x.text != "own" || x.at != (declare.Position{Layer: 1, File: "a.yaml", Line: 2, Column: 1}) {
 		t.Errorf("x: %+v", x)
 	}
 }

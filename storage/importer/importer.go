@@ -33,7 +33,7 @@ func Typed(b *storage.Blob) (*storage.Blob, error) {
 
 // Props chooses the type of document for a file and the properties that hold it.
 func Props(t *storage.Tx, b *storage.Blob) (string, storage.Props, error) {
-	types := t.Repo().Types()
+	types := storage.TypesOf(t)
 	if isText(b.Type) && b.Size <= storage.MaxNoteText {
 		text, err := b.Bytes(storage.MaxNoteText)
 		if err != nil {

@@ -30,6 +30,23 @@ func Load(layers ...fs.FS) (*Registry, error) {
 	return r, nil
 }
 
+// Build reads the built-in declarations, and texts that add to them or replace some, as Load reads layers. It returns all mistakes
+// instead of a registry if there are any.
+func Build(sources []declare.Source) (*Registry, []declare.Mistake, error) {
+	l := newLoader()
+	if err := l.Files(l.file, Defaults()); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range sources {
+		l.Source(1, s, l.file)
+	}
+	r := l.resolve()
+	if wrong := l.Mistakes(); len(wrong) > 0 {
+		return nil, wrong, nil
+	}
+	return r, nil, nil
+}
+
 // loader collects declarations and mistakes, then resolves names into pointers.
 type loader struct {
 	declare.Reader

@@ -3,8 +3,9 @@
 // (Coerce), writes and reads their JSON form and checks constraints. It stores nothing and decides nothing about
 // permissions, resolvers or versions: storage does.
 //
-// A registry is made once, from the built-in declarations and those of the data directory, and never changes:
-// every document in memory points to its type. A changed declaration takes effect at the next start. Stored documents are then read by what is declared.
+// A registry is made of all declarations at once and never changes: every document in memory points to its type. Changed
+// declarations make another registry, and stored documents are then read by what is declared there (Losses says what they would
+// lose by it).
 package schema
 
 import (

@@ -115,7 +115,7 @@ func (s *coverSource) indexed() (any, error) {
 }
 
 // facetList returns the facets of a type as a list of values, shared.
-func (s *state) facetList(typeName string) any {
+func (s *described) facetList(typeName string) any {
 	if list, ok := s.facetLists[typeName]; ok {
 		return list
 	}

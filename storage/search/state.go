@@ -14,17 +14,23 @@ import (
 
 // state is what the planner remembers about a repository.
 type state struct {
-	queries    query.Cache
-	estimates  estimates
+	queries   query.Cache
+	estimates estimates
+	described atomic.Pointer[described]
+	wishes    wishes
+	slow      slowQueries
+	found     finds
+	costs     costs
+}
+
+// described is what the planner knows of the types of documents.
+type described struct {
+	types      *schema.Registry
 	facetLists map[string][]any
 	schemaOf   map[*schema.Field]*schema.Schema // of properties
 	modified   *query.Field                     // dc:modified, as the index by type holds it
 	compounds  []*compound                      // that are declared
 	automatic  atomic.Pointer[automaticIndexes]
-	wishes     wishes
-	slow       slowQueries
-	found      finds
-	costs      costs
 }
 
 // states are those of the repositories of a store.
@@ -34,6 +40,7 @@ type states struct{ byRepo sync.Map }
 type planner struct {
 	*storage.Tx
 	*state
+	*described
 	spent *spent
 	all   []*compound // the indexes over several fields that are declared, or automatic and complete
 }
@@ -47,7 +54,12 @@ type spent struct {
 // plannerOf knows the declared indexes; execute adds the automatic ones.
 func plannerOf(t *storage.Tx) planner {
 	s := stateOf(t.Repo())
-	return planner{Tx: t, state: s, spent: new(spent), all: s.compounds}
+	d := s.described.Load()
+	if d == nil || d.types != storage.TypesOf(t) {
+		d = describe(t)
+		s.described.Store(d)
+	}
+	return planner{Tx: t, state: s, described: d, spent: new(spent), all: d.compounds}
 }
 
 // execute parses and plans a query.
@@ -64,22 +76,23 @@ func stateOf(r *storage.Repo) *state {
 	if s, ok := all.byRepo.Load(r); ok {
 		return s.(*state)
 	}
-	s, _ := all.byRepo.LoadOrStore(r, newState(r))
+	s, _ := all.byRepo.LoadOrStore(r, &state{costs: usualCosts, wishes: wishes{rule: usualRule}})
 	return s.(*state)
 }
 
-func newState(r *storage.Repo) *state {
-	reg := r.Types()
-	s := &state{facetLists: facetLists(reg), schemaOf: map[*schema.Field]*schema.Schema{}, costs: usualCosts, wishes: wishes{rule: usualRule}}
-	s.modified = &query.Field{Name: "dc:modified", Kind: schema.Date}
-	s.modified.Prop, _ = reg.FieldByKey(s.modified.Name)
+// describe prepares what planning needs to know of the types that a transaction has.
+func describe(t *storage.Tx) *described {
+	reg := storage.TypesOf(t)
+	d := &described{types: reg, facetLists: facetLists(reg), schemaOf: map[*schema.Field]*schema.Schema{}}
+	d.modified = &query.Field{Name: "dc:modified", Kind: schema.Date}
+	d.modified.Prop, _ = reg.FieldByKey(d.modified.Name)
 	for _, sch := range reg.Schemas() {
 		for _, f := range sch.Fields {
-			s.schemaOf[f] = sch
+			d.schemaOf[f] = sch
 		}
 	}
-	s.compounds = newCompounds(reg, r.Internal(row.Ordered{}).Compounds())
-	return s
+	d.compounds = newCompounds(reg, t.Internal(row.Ordered{}).Compounds())
+	return d
 }
 
 // Costs are what the planner compares plans by, in rows; see costs.

@@ -136,8 +136,8 @@
 
   const { table, row } = AdminPanes;
 
-  // types shows the types of documents, and the fields of a schema.
-  const types = async (pane) => {
+  // declared shows the types of documents, and the fields of a schema.
+  const declared = async (pane) => {
     const [{ doctypes }, schemas] = await Promise.all([call("GET", "/api/v1/config/types").then((a) => a.answer), call("GET", "/api/v1/config/schemas").then((a) => a.answer)]);
     const fields = make("div");
     const select = make("select", {}, ...schemas.map((x) => x.name).sort().map((n) => make("option", {}, n)));
@@ -149,10 +149,19 @@
       fields.replaceChildren(table(`Fields of the schema ${answer.name}, prefix ${answer["@prefix"] || answer.prefix || answer.name}`, ["Field", "Type", "Rules"], lines(answer.fields)));
     };
     select.addEventListener("change", tried(show, false));
-    pane.replaceChildren(make("p", { class: "soft" }, "Types and schemas are declared in files of the folder types of the data directory. ", make("a", { href: `${site.prefix}/docs/administer#content-types` }, "How they are written")),
-      table("Types of documents", ["Type", "Extends", "Schemas", "Facets"], Object.entries(doctypes).sort().map(([name, t]) => row(name, t.parent || "", t.schemas.join(", "), t.facets.join(", ")))),
+    pane.replaceChildren(table("Types of documents", ["Type", "Extends", "Schemas", "Facets"], Object.entries(doctypes).sort().map(([name, t]) => row(name, t.parent || "", t.schemas.join(", "), t.facets.join(", ")))),
       make("div", { class: "row list-head" }, make("label", {}, "Schema ", select)), fields);
     await show();
+  };
+
+  // types lets administrators edit declarations as files, above what is in effect.
+  const types = async (pane, say) => {
+    const view = make("div"), texts = make("div");
+    pane.replaceChildren(make("p", { class: "soft" }, "Types and schemas are declared in files, which are kept in versions and take effect on all servers at once. ", make("a", { href: `${site.prefix}/docs/administer#content-types` }, "How they are written")), texts, view);
+    await Promise.all([declared(view), Texts.pane({
+      family: "Type", noun: "type", named: "contract", changed: () => declared(view),
+      first: "schemas:\n  contract:\n    prefix: ct\n    fields:\n      party: {type: string, index: true}\n      amount: {type: double, min: 0}\ntypes:\n  Contract:\n    parent: File\n    label: Contract\n    schemas: [contract]\n",
+    })(texts, say)]);
   };
 
   const at = (t) => (t ? new Date(t).toLocaleString() : "");

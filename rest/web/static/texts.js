@@ -1,4 +1,4 @@
-// Texts that are deployed in versions: listeners, schedules, hooks. A list with the state of each, and an editor that checks
+// Texts that are deployed in versions: listeners, schedules, hooks, types. A list with the state of each, and an editor that checks
 // while somebody writes, with versions that can be compared and restored.
 "use strict";
 const Texts = (() => {
@@ -14,6 +14,9 @@ const Texts = (() => {
       const more = make("div");
       const old = make("ul", { class: "list", "aria-label": "Versions", hidden: true });
       const note = make("input", { autocomplete: "off", maxlength: 500 });
+      // The name of a type's text is that of its file; others say their names themselves.
+      const called = k.named && !name ? make("input", { autocomplete: "off", maxlength: 100, required: true, value: k.named }) : null;
+      const file = () => `${(k.named && (name || (called && called.value))) || k.noun}.yaml`;
       const show = (p) => {
         const before = area.value.split("\n").slice(0, (p.line || 1) - 1).join("\n");
         area.focus();
@@ -21,7 +24,7 @@ const Texts = (() => {
       };
       const check = async () => {
         const mine = ++turn;
-        const found = await run(`${k.family}.Check`, { source: area.value, name: `${k.noun}.yaml` });
+        const found = await run(`${k.family}.Check`, { source: area.value, name: file() });
         const said = found.length || !k.about ? [] : await k.about(area.value).catch(() => []);
         if (mine !== turn) return;
         state.textContent = found.length ? `Problems found: ${found.length}` : "No problems found.";
@@ -31,7 +34,7 @@ const Texts = (() => {
         more.replaceChildren(...said);
       };
       let timer = 0;
-      area.addEventListener("input", () => {
+      for (const input of [area, called]) if (input) input.addEventListener("input", () => {
         clearTimeout(timer);
         state.textContent = "Checking…";
         state.className = "tag";
@@ -42,7 +45,7 @@ const Texts = (() => {
         await changed(words);
       };
       const save = async () => {
-        const made = await run(`${k.family}.Save`, { source: area.value, note: note.value || undefined });
+        const made = await run(`${k.family}.Save`, { source: area.value, note: note.value || undefined, name: k.named ? file() : undefined });
         await done(`Saved ${made.name}, version ${made.version}.`, made.name);
       };
       const versions = async () => {
@@ -67,7 +70,7 @@ const Texts = (() => {
       box.replaceChildren(make("div", { class: "head" }, title, state, make("button", { type: "button", class: "quiet", onclick: () => {
         turn++;
         box.hidden = true;
-      } }, "Close")), area, wrong, more,
+      } }, "Close")), called ? make("div", { class: "row" }, make("label", {}, "Name ", called)) : null, area, wrong, more,
       make("div", { class: "row" }, make("label", {}, "Reason ", note), name ? make("button", { type: "button", class: "quiet", onclick: tried(versions) }, "Versions") : null,
         name ? make("button", { type: "button", class: "quiet danger", onclick: tried(remove) }, "Delete") : null, make("button", { type: "button", class: "primary", onclick: tried(save) }, "Save")), old);
       box.hidden = false;
@@ -80,8 +83,8 @@ const Texts = (() => {
     } };
   };
 
-  // pane is a tab of the texts of a kind: { family, noun, first, states, facts, acts, about }. first is the text of a new one, states
-  // returns what is known of each by name, facts the words and acts the buttons of one; about says more of a text without mistakes.
+  // pane is a tab of the texts of a kind: { family, noun, first, named, states, facts, acts, about, changed }. first is the text of a new one, states
+  // returns what is known of each by name, named is a first name for texts that do not say theirs, changed is called after a change, facts the words and acts the buttons of one; about says more of a text without mistakes.
   const pane = (k) => async (box, say) => {
     const list = make("ul", { class: "list panel", "aria-label": `All ${k.noun}s` });
     const refresh = async () => {
@@ -97,6 +100,7 @@ const Texts = (() => {
     };
     const one = editor(k, async (words) => {
       await refresh();
+      if (k.changed) await k.changed();
       say(words);
     });
     box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("", k.first)) }, `New ${k.noun}`)), list, one.box);

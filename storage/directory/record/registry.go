@@ -42,10 +42,13 @@ func Owner(shown map[string]Shown) storage.Owner {
 // Use gives repositories the directories that are declared. It comes before Owner among the owners.
 func Use(all *directory.Registry) storage.Owner {
 	return storage.Owner{Name: "declared directories", Open: func(_ context.Context, r *storage.Repo) error {
-		row.Of[registry](r.Memory()).Store(all)
+		Change(r, all)
 		return nil
 	}}
 }
+
+// Change gives the repositories of a store other directories.
+func Change(r *storage.Repo, all *directory.Registry) { row.Of[registry](r.Memory()).Store(all) }
 
 // Registry returns the directories of a repository with the texts of their labels.
 func Registry(r *storage.Repo) *directory.Registry { return row.Of[registry](r.Memory()).Load() }
