@@ -53,6 +53,12 @@ func (i Internal) Has(d *Doc, permission string) bool {
 	return i.t.can(d, 1<<slices.Index(permissionNames, permission))
 }
 
+// Retain writes why a document is kept, which may be a version.
+func (i Internal) Retain(d *Doc, to Retention) (*Doc, error) { return i.t.retain(d, to) }
+
+// Within reports whether a document is below another, or a version of it.
+func (i Internal) Within(d *Doc, id layout.ID) bool { return d.up.within(id) }
+
 // Load returns a document, regardless of who may see it; nil if there is none.
 func (i Internal) Load(id layout.ID) (*Doc, error) { return i.t.load(id) }
 

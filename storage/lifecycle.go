@@ -86,6 +86,11 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	if cur.IsTrashed() == trashed {
 		return t.finish(d, cur), nil
 	}
+	if trashed && !cur.IsProxy() {
+		if err := t.mayGo(cur); err != nil {
+			return nil, err
+		}
+	}
 	ids, whole, err := t.below(cur.id, t.repo.limits.TreeCopy)
 	if err != nil {
 		return nil, err

@@ -156,7 +156,7 @@ func (t *Tx) copyOne(src *Doc, up *Folder, name string) (*Doc, error) {
 		return t.copyProxy(src, up, name)
 	}
 	d := src.clone()
-	d.saved, d.lockOwner, d.system, d.user = false, "", 0, 0
+	d.saved, d.lockOwner, d.system, d.user, d.kept = false, "", 0, 0, Retention{}
 	d.series, d.target, d.checkedIn, d.proxied, d.archived = layout.None, layout.None, false, false, time.Time{}
 	d.flags &^= layout.Version
 	if d.major != 0 || d.minor != 0 {

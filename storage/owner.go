@@ -1,7 +1,13 @@
 package storage
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Owner is a package that keeps data of its own about documents or users. Its functions are called in the
@@ -14,6 +20,8 @@ type Owner struct {
 	Open   func(ctx context.Context, r *Repo) error                    // a repository is opened
 	Sweep  func(ctx context.Context, r *Repo) error                    // what nobody needs any longer is removed
 	Erase  func(t *Tx, d *Doc) error                                   // the document is erased
+	Change func(t *Tx, before, after *Doc) error                       // a document that is a record is written
+	Cut    func(t *Tx, id string) error                                // what is below a document, or its versions, will be erased later, by Sweep
 	Leave  func(t *Tx, user string) error                              // the user is deleted
 	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together
 
@@ -22,6 +30,94 @@ type Owner struct {
 
 	// Proofs say, by the kinds of what people sign in with, whether the one of a name is good now.
 	Proofs map[string]func(t *Tx, name string) (bool, error)
+}
+
+// changeOwned asks every owner whether a record may be written as it is to be.
+func (t *Tx) changeOwned(before, after *Doc) error {
+	if before == nil || !before.kept.Record {
+		return nil
+	}
+	for _, o := range t.repo.owners {
+		if o.Change == nil {
+			continue
+		}
+		if err := o.Change(t, before, after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutOwned asks every owner whether what is below a document, or its versions, may go later.
+func (t *Tx) cutOwned(id layout.ID) error {
+	for _, o := range t.repo.owners {
+		if o.Cut == nil {
+			continue
+		}
+		if err := o.Cut(t, id.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Until is the end of a retention, in milliseconds of Unix time; 0: there is none.
+type Until int64
+
+// Indeterminate is the end of a retention that has no date yet.
+const Indeterminate Until = math.MaxInt64
+
+// farFuture is how clients see the end of a retention that has no date.
+var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Time returns the end as clients see it: without a date, the year 9999.
+func (u Until) Time() time.Time {
+	if u == Indeterminate {
+		return farFuture
+	}
+	return time.UnixMilli(int64(u)).UTC()
+}
+
+// Retention is why a document is kept as it is. What may change of it then is for the package retention; that it is not deleted is
+// for this one.
+type Retention struct {
+	Record bool // its files do not change any more
+	Hold   bool // somebody has put a legal hold on it
+	Until  Until
+}
+
+// Holds reports whether the document must be kept at a moment.
+func (r Retention) Holds(now time.Time) bool { return r.Hold || r.Until > Until(now.UnixMilli()) }
+
+// Retention returns why a document is kept.
+func (d *Doc) Retention() Retention { return d.kept }
+
+// mayGo refuses to remove a document that must be kept, whoever asks.
+func (t *Tx) mayGo(d *Doc) error {
+	switch r := d.kept; {
+	case r.Hold:
+		return fault.Denied.Errorf("document %s: is under legal hold", d.ID())
+	case r.Until == Indeterminate:
+		return fault.Denied.Errorf("document %s: is under retention", d.ID())
+	case r.Holds(t.now):
+		return fault.Denied.Errorf("document %s: is under retention until %s", d.ID(), r.Until.Time().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// retain writes why a document is kept, regardless of who acts; it may be a version.
+func (t *Tx) retain(d *Doc, to Retention) (*Doc, error) {
+	cur, err := t.load(d.id)
+	if err != nil || cur == nil {
+		return nil, cmp.Or[error](err, notFound(d.Ref()))
+	}
+	before := cur.clone()
+	cur.kept = to
+	if err := t.recorded(before, cur); err != nil {
+		return nil, err
+	}
+	t.changed(Change{Kind: "retention"}, cur)
+	return t.finish(d, cur), nil
 }
 
 // eraseOwned has every owner erase what it keeps about a document.

@@ -27,6 +27,7 @@ type record struct {
 	target       layout.ID // of a proxy: the document shown; of a live document: the version it was last equal to
 	archived     time.Time // when a version was made
 	proxied      bool      // a live document that proxies show, or showed
+	kept         Retention
 	blocks       []block
 }
 
@@ -40,6 +41,9 @@ const (
 	hasArchived
 	isProxied
 	hasLockNumber
+	isRecord
+	isHeld
+	isRetained
 )
 
 func (r *record) bits() (b uint64) {
@@ -56,6 +60,9 @@ func (r *record) bits() (b uint64) {
 	set(!r.archived.IsZero(), hasArchived)
 	set(r.proxied, isProxied)
 	set(r.lockOwner != "" && r.lockNumber != 0, hasLockNumber)
+	set(r.kept.Record, isRecord)
+	set(r.kept.Hold, isHeld)
+	set(r.kept.Until != 0, isRetained)
 	return b
 }
 
@@ -91,6 +98,9 @@ func (r *record) append(dst []byte) []byte {
 	}
 	if bits&hasArchived != 0 {
 		dst = binary.AppendVarint(dst, r.archived.UnixMilli())
+	}
+	if bits&isRetained != 0 {
+		dst = binary.AppendVarint(dst, int64(r.kept.Until))
 	}
 	set := 0
 	for i := range r.blocks {
@@ -145,6 +155,10 @@ func (r *catalog) parseRecordIn(b []byte, spare []block) (rec record, err error)
 	}
 	if bits&hasArchived != 0 {
 		rec.archived = in.Time()
+	}
+	rec.kept.Record, rec.kept.Hold = bits&isRecord != 0, bits&isHeld != 0
+	if bits&isRetained != 0 {
+		rec.kept.Until = Until(in.Varint())
 	}
 	r.parseBlocks(&in, &rec, spare)
 	if in.Bad || len(in.B) > 0 {

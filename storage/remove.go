@@ -54,6 +54,9 @@ func (t *Tx) withTree(cur *Doc) ([]*Doc, error) {
 	}
 	if !whole {
 		below = nil
+		if err := t.cutOwned(cur.id); err != nil {
+			return nil, err
+		}
 		if err := t.kv.Set(layout.GoneKey(cur.id), nil); err != nil {
 			return nil, err
 		}
@@ -133,6 +136,9 @@ func (t *Tx) erase(d *Doc) error {
 	}
 	var digests map[string]bool
 	if !d.IsProxy() {
+		if err := t.mayGo(d); err != nil {
+			return err
+		}
 		var err error
 		if digests, err = d.digests(); err != nil {
 			return err
@@ -291,6 +297,9 @@ func (t *Tx) eraseSeries(series layout.ID) error {
 		return err
 	}
 	if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {
+		return err
+	}
+	if err := t.cutOwned(series); err != nil {
 		return err
 	}
 	return t.kv.Set(layout.GoneKey(series), nil)

@@ -129,9 +129,9 @@ func (t *Tx) archiveAs(cur *Doc, major, minor int64, comment string) (*Doc, erro
 	// With the live document as parent, a version is readable exactly as long as that is.
 	v.node = node{parent: cur.id, position: t.position(), flags: layout.Version | cur.facetFlags(), name: cur.name}
 	v.up, v.parentPath, v.idText, v.path, v.saved = up, "", "", "", true
-	// A version has no lock, no change token and no target of its own.
+	// A version has no lock, no change token and no target of its own, and is no record because its document is one.
 	v.series, v.target, v.checkedIn, v.proxied, v.archived = cur.id, layout.None, true, false, t.now
-	v.lockOwner, v.system, v.user = "", 0, 0
+	v.lockOwner, v.system, v.user, v.kept = "", 0, 0, Retention{}
 	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putNode, t.reindex} {
 		if err := put(nil, v); err != nil {
 			return nil, err

@@ -91,6 +91,9 @@ func (t *Tx) putRecord(before, d *Doc) error {
 		own := record{typ: d.typ, target: d.target, series: d.series}
 		return t.kv.Set(layout.RecordKey(d.id), own.append(make([]byte, 0, 80)))
 	}
+	if err := t.changeOwned(before, d); err != nil {
+		return err
+	}
 	if err := t.refer(before, d); err != nil {
 		return err
 	}

@@ -54,8 +54,9 @@ var imports = map[string][]string{
 	"storage/hold":                   {"storage", "storage/blob", "storage/internal/..."},
 	"storage/importer":               {"storage", "storage/blob"},
 	"storage/maintenance":            {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
-	"storage/owner":                  {"storage", "storage/grant", "storage/history", "storage/directory/record", "storage/outbox", "storage/oauth", "storage/people", "storage/credential", "storage/relation", "storage/run", "storage/subscription", "storage/uisession", "storage/vault", "storage/webhook"},
+	"storage/owner":                  {"storage", "storage/grant", "storage/history", "storage/directory/record", "storage/outbox", "storage/oauth", "storage/people", "storage/credential", "storage/relation", "storage/retention", "storage/run", "storage/subscription", "storage/uisession", "storage/vault", "storage/webhook"},
 	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},
+	"storage/retention":              {"storage", "storage/internal/..."},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
 	"storage/run":                    {"storage", "storage/blob", "storage/cluster", "storage/hold", "storage/kv", "storage/internal/..."},
 	"storage/typecheck":              {"storage", "storage/kv", "storage/schema", "storage/internal/..."},
@@ -100,7 +101,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "storage/directory", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/cluster", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/text/rfc822", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/retention", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/cluster", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/text/rfc822", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html", "decks/style"},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},

@@ -33,7 +33,7 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 		dst = d.AppendParentID(dst)
 	}
 	dst = strconv.AppendBool(append(dst, `,"isCheckedOut":`...), d.IsCheckedOut())
-	dst = append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false,"isVersion":`...)
+	dst = append(w.retention(dst, d), `,"isVersion":`...)
 	dst = strconv.AppendBool(dst, d.IsVersion())
 	dst = strconv.AppendBool(append(dst, `,"isProxy":`...), d.IsProxy())
 	if d.IsVersion() || d.IsProxy() {
@@ -159,6 +159,23 @@ func (w *writer) properties(dst []byte, d *storage.Doc) ([]byte, error) {
 }
 
 func (w *writer) wants(name string) bool { return slices.Contains(w.o.Properties, name) }
+
+// retention says why a document is kept.
+func (w *writer) retention(dst []byte, d *storage.Doc) []byte {
+	r := d.Retention()
+	if r == (storage.Retention{}) {
+		return append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false`...)
+	}
+	dst = strconv.AppendBool(append(dst, `,"isRecord":`...), r.Record)
+	dst = append(dst, `,"retainUntil":`...)
+	if r.Until == 0 {
+		dst = append(dst, "null"...)
+	} else {
+		dst = schema.AppendTime(dst, r.Until.Time())
+	}
+	dst = strconv.AppendBool(append(dst, `,"hasLegalHold":`...), r.Hold)
+	return strconv.AppendBool(append(dst, `,"isUnderRetentionOrLegalHold":`...), r.Holds(w.c.Now))
+}
 
 // blobsOf says of a document's files where they can be downloaded, and what is asked for besides. It holds until it is
 // called for another document: a list of documents needs one function.

@@ -13,6 +13,7 @@ import (
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/relation"
+	"catena/storage/retention"
 	"catena/storage/run"
 	"catena/storage/subscription"
 	"catena/storage/uisession"
@@ -30,6 +31,7 @@ var All = []storage.Owner{
 	history.Owner,
 	oauth.Owner,
 	relation.Owner,
+	retention.Owner,
 	run.Owner,
 	subscription.Owner,
 	uisession.Owner,

@@ -211,8 +211,14 @@ func (s docSource) more(f *query.Field) (any, error) {
 			latest = major
 		}
 		return latest, err
-	case query.SysIsRecord, query.SysHasLegalHold:
-		return false, nil
+	case query.SysIsRecord:
+		return d.Retention().Record, nil
+	case query.SysHasLegalHold:
+		return d.Retention().Hold, nil
+	case query.SysRetainUntil:
+		if until := d.Retention().Until; until != 0 {
+			return until.Time(), nil
+		}
 	case query.SysLockOwner:
 		owner, _, _ := d.Locked()
 		return textOrNil(owner), nil
