@@ -31,6 +31,7 @@ import (
 	"catena/storage/grant"
 	"catena/storage/history"
 	"catena/storage/outbox"
+	"catena/storage/retention"
 	"catena/storage/search"
 	"catena/storage/uisession"
 	"catena/storage/upload"
@@ -174,6 +175,29 @@ const (
 	sweepEvery = 5 * time.Minute
 	urgentEach = 5 * time.Second // or sooner, if queries are refused for want of an index, or one was deployed
 )
+
+// expireEvery is how much later than its time the end of a retention may be told. That a document may go again is not late.
+const expireEvery = 2 * time.Second
+
+// expire fires the events of retentions that have ended, also of those that ended while no server ran.
+func (a *app) expire(ctx context.Context) error {
+	t := time.NewTicker(expireEvery)
+	defer t.Stop()
+	for {
+		for _, b := range a.branches {
+			if n, err := retention.Expire(ctx, b.repo); err != nil && ctx.Err() == nil {
+				a.log.Error("retention", "repository", b.repo.Name(), "error", err)
+			} else if n > 0 {
+				a.log.Info("retention has ended", "repository", b.repo.Name(), "documents", n)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}
 
 // sweep removes what nobody needs any longer.
 func (a *app) sweep(ctx context.Context) error {

@@ -36,7 +36,9 @@ func newWorld(t testing.TB) *world {
 }
 
 // in returns a moment from now.
-func (w *world) in(d time.Duration) storage.Until { return storage.Until(w.now.Load() + d.Milliseconds()) }
+func (w *world) in(d time.Duration) storage.Until {
+	return storage.Until(w.now.Load() + d.Milliseconds())
+}
 
 // as runs fn as an administrator, who may do everything that can be done.
 func (w *world) as(fn func(t *storage.Tx) error) error {
@@ -248,7 +250,9 @@ func TestPermissions(t *testing.T) {
 		}))
 	}
 	ann := &storage.Principal{Name: "ann"}
-	try := func(fn func(t *storage.Tx, d *storage.Doc) error) error { return w.Update(t.Context(), ann, with("/deed", fn)) }
+	try := func(fn func(t *storage.Tx, d *storage.Doc) error) error {
+		return w.Update(t.Context(), ann, with("/deed", fn))
+	}
 	steps := []struct {
 		permission string
 		do         func(t *storage.Tx, d *storage.Doc) error

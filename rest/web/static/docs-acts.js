@@ -59,13 +59,30 @@ const DocActs = (() => {
     } });
   };
 
+  // retain asks until when a document is to be kept, of a record that has a date only for a later one.
+  const retain = (d) => {
+    const form = Form.of([{ name: "until", label: "Keep until", kind: "date", doc: "Without a date, until somebody sets one. A date can only be replaced by a later one." }], {});
+    return Dialogs.open({ title: `Retain ${title(d)}`, action: "Retain", body: [make("p", { class: "soft" }, "Until then nobody can change or delete it, not even an administrator."), form.element], act: async () => {
+      await op(d, "Document.Retain", form.value());
+      return true;
+    } });
+  };
+  const hold = (d) => {
+    const form = Form.of([{ name: "description", label: "Reason", kind: "text" }], {});
+    return Dialogs.open({ title: `Legal hold on ${title(d)}`, action: "Hold", body: [make("p", { class: "soft" }, "As long as it has a legal hold, nobody can change or delete it."), form.element], act: async () => {
+      await op(d, "Document.Hold", form.value());
+      return true;
+    } });
+  };
+  const record = async (d) => await Dialogs.confirm("Make a record", `Make ${title(d)} a record? Its files can never be changed again.`, "Make a record") && op(d, "Document.MakeRecord");
+
   const after = (docs, done) => done.then(() => (docs.length === 1 ? docs[0] : docs));
   const trash = async (docs) => await Dialogs.confirm("Move to the trash", `Move ${plural(docs)} to the trash, with everything below?`, "Move to the trash") && after(docs, op(docs, "Document.Trash"));
   const erase = async (docs) => await Dialogs.confirm("Delete permanently", `Delete ${plural(docs)} permanently, with everything below? Nothing brings it back.`, "Delete") && after(docs, op(docs, "Document.Delete"));
 
   // acts are [label, when it shows, what it does, kind]. What they return false from changed nothing.
   const one = [
-    ["Edit", (d) => !d.isTrashed && !d.isVersion && may(d, "WriteProperties") && free(d), (d) => DocEdit.edit(d), "primary"],
+    ["Edit", (d) => !d.isTrashed && !d.isVersion && !d.isUnderRetentionOrLegalHold && may(d, "WriteProperties") && free(d), (d) => DocEdit.edit(d), "primary"],
     ["New", (d) => !d.isTrashed && may(d, "AddChildren") && DocEdit.types(d).length > 0, (d) => DocEdit.create(d), "primary"],
     ["Upload", (d) => !d.isTrashed && may(d, "AddChildren") && has(d, "Folderish") && DocEdit.types(d).includes("File"), () => byId("upload").click()],
     ["Rename", (d) => !d.isTrashed && !d.isVersion && d.parentRef && may(d, "WriteProperties") && free(d), rename],
@@ -77,9 +94,13 @@ const DocActs = (() => {
     ["Publish", (d) => !d.isTrashed && !d.isVersion && !d.isProxy && has(d, "Publishable") && may(d, "CanAskForPublishing", "Write"), publish],
     ["Add to collection", (d) => !d.isTrashed && !has(d, "NotCollectionMember"), (d) => collect([d])],
     ["Download ZIP", (d) => !d.isTrashed && (has(d, "Folderish") || has(d, "Collection")), (d) => Docs.download(d, "Document.GetContainerRendition", {}, `${title(d)}.zip`).then(() => false)],
+    ["Make a record", (d) => !d.isTrashed && !d.isProxy && !d.isRecord && !has(d, "Folderish") && may(d, "MakeRecord"), record],
+    ["Retain", (d) => !d.isTrashed && !d.isProxy && !has(d, "Folderish") && may(d, "SetRetention") && (d.isRecord || may(d, "MakeRecord")), retain],
+    ["Legal hold", (d) => !d.isTrashed && !d.isProxy && !d.hasLegalHold && !has(d, "Folderish") && may(d, "ManageLegalHold") && (d.isRecord || may(d, "MakeRecord")), hold],
+    ["Remove legal hold", (d) => d.hasLegalHold && !d.isProxy && may(d, "ManageLegalHold"), (d) => op(d, "Document.Unhold")],
     ["Export CSV", (d) => !d.isTrashed && has(d, "Folderish"), (d) => DocTables.ofFolder(d)],
     ["Import CSV", (d) => !d.isTrashed && !d.isVersion && has(d, "Folderish") && may(d, "AddChildren") && DocEdit.types(d).length > 0, (d) => DocTables.upload(d)],
-    ["Move to trash", (d) => !d.isTrashed && !d.isVersion && d.path !== "/" && may(d, "Remove") && free(d), (d) => trash([d]), "danger"],
+    ["Move to trash", (d) => !d.isTrashed && !d.isVersion && d.path !== "/" && may(d, "Remove") && !d.isUnderRetentionOrLegalHold && free(d), (d) => trash([d]), "danger"],
     ["Restore", (d) => d.isTrashed && may(d, "Remove", "Write"), (d) => op(d, "Document.Untrash"), "primary"],
     ["Delete permanently", (d) => d.isTrashed && may(d, "Remove"), (d) => erase([d]), "danger"],
   ];

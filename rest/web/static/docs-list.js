@@ -26,7 +26,7 @@ const DocList = (() => {
       } }) : null,
       sign(d),
       make("span", { class: "what" }, make("a", { href: Docs.link(d) }, Docs.title(d)),
-        make("span", { class: "soft small" }, [Form.words(d.type), where ? d.path : "", d.lockOwner ? `locked by ${d.lockOwner}` : "", d.state && d.state !== "project" ? d.state : ""].filter(Boolean).join(" · "))),
+        make("span", { class: "soft small" }, [Form.words(d.type), where ? d.path : "", d.lockOwner ? `locked by ${d.lockOwner}` : "", d.hasLegalHold ? "legal hold" : d.isUnderRetentionOrLegalHold ? "retained" : d.isRecord ? "record" : "", d.state && d.state !== "project" ? d.state : ""].filter(Boolean).join(" · "))),
       make("span", { class: "soft small when" }, d.lastModified ? ago(d.lastModified) : "", d.properties?.["dc:lastContributor"] ? ` · ${d.properties["dc:lastContributor"]}` : ""),
     ] });
     const show = () => {

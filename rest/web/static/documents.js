@@ -32,7 +32,7 @@
   byId("children").append(list.element);
 
   // says tells what was done.
-  const says = { New: "Created.", Edit: "Saved.", Rename: "Renamed.", Copy: "Copied.", Move: "Moved.", Lock: "Locked.", Unlock: "Unlocked.", "Create version": "Version created.", Publish: "Published.", "Move to trash": "Moved to the trash.", Restore: "Restored.", "Delete permanently": "Deleted.", "Add to collection": "Added.", "Import CSV": "Imported." };
+  const says = { New: "Created.", Edit: "Saved.", Rename: "Renamed.", Copy: "Copied.", Move: "Moved.", Lock: "Locked.", Unlock: "Unlocked.", "Create version": "Version created.", Publish: "Published.", "Move to trash": "Moved to the trash.", Restore: "Restored.", "Delete permanently": "Deleted.", "Add to collection": "Added.", "Import CSV": "Imported.", "Make a record": "Made a record.", Retain: "Retained.", "Legal hold": "Legal hold set.", "Remove legal hold": "Legal hold removed." };
   const done = async (label, out) => {
     news = says[label] || "Done.";
     const gone = label === "Delete permanently" || label === "Move to trash";
@@ -68,7 +68,7 @@
     const above = (shown.contextParameters?.breadcrumb?.entries || []).filter((d) => d.uid !== shown.uid);
     byId("crumbs").replaceChildren(...above.map((d) => make("li", {}, make("a", { href: Docs.link(d) }, Docs.title(d)))));
     byId("title").textContent = Docs.title(shown);
-    byId("about").replaceChildren([Form.words(shown.type), shown.path, shown.state && shown.state !== "project" ? shown.state : "", shown.isVersion ? `version ${shown.versionLabel || ""}` : "", shown.isTrashed ? "in the trash" : "", shown.lockOwner ? `locked by ${shown.lockOwner}` : ""].filter(Boolean).join(" · "));
+    byId("about").replaceChildren([Form.words(shown.type), shown.path, shown.state && shown.state !== "project" ? shown.state : "", shown.isVersion ? `version ${shown.versionLabel || ""}` : "", shown.isTrashed ? "in the trash" : "", shown.lockOwner ? `locked by ${shown.lockOwner}` : "", shown.isRecord ? "record" : "", shown.hasLegalHold ? "legal hold" : "", shown.retainUntil && shown.isUnderRetentionOrLegalHold ? (shown.retainUntil.startsWith("9999") ? "retained" : `retained until ${new Date(shown.retainUntil).toLocaleString()}`) : ""].filter(Boolean).join(" · "));
     byId("acts").replaceChildren(...DocActs.of(shown, done));
     DocFiles.files(shown);
     const rows = Object.entries(shown.properties).filter(isSet).sort(([a], [b]) => (a < b ? -1 : 1));
