@@ -1,4 +1,4 @@
-package retention
+package retention_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/maintenance"
+	"catena/storage/retention"
 	"catena/storage/storagetest"
 )
 
@@ -83,9 +84,9 @@ func (w *world) create(parent storage.Ref, typ, name string, props storage.Props
 func (w *world) retained(ref storage.Ref, until storage.Until) {
 	w.t.Helper()
 	w.must(with(ref, func(t *storage.Tx, d *storage.Doc) error {
-		d, err := MakeRecord(t, d)
+		d, err := retention.MakeRecord(t, d)
 		if err == nil {
-			_, err = Retain(t, d, until)
+			_, err = retention.Retain(t, d, until)
 		}
 		return err
 	}))
@@ -129,7 +130,7 @@ func TestKept(t *testing.T) {
 	}))
 	w.must(with("/desk/copy", remove))
 	w.refused(fault.Conflict, "can only be extended", with("/desk/deed", func(t *storage.Tx, d *storage.Doc) error {
-		_, err := Retain(t, d, w.in(time.Minute))
+		_, err := retention.Retain(t, d, w.in(time.Minute))
 		return err
 	}))
 	w.now.Add(2 * time.Hour.Milliseconds())
@@ -160,7 +161,7 @@ func TestHeld(t *testing.T) {
 	w.create("/", "File", "deed", nil)
 	hold := func(on bool) func(*storage.Tx) error {
 		return with("/deed", func(t *storage.Tx, d *storage.Doc) error {
-			_, err := Hold(t, d, on, "case 7")
+			_, err := retention.Hold(t, d, on, "case 7")
 			return err
 		})
 	}
@@ -168,7 +169,7 @@ func TestHeld(t *testing.T) {
 	w.retained("/deed", w.in(time.Hour))
 	w.must(hold(true))
 	w.now.Add(2 * time.Hour.Milliseconds())
-	if n, err := Expire(t.Context(), w.Repo); n != 1 || err != nil {
+	if n, err := retention.Expire(t.Context(), w.Repo); n != 1 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}
 	w.refused(fault.Denied, "is under legal hold", with("/deed", remove))
@@ -200,7 +201,7 @@ func TestLargeTree(t *testing.T) {
 	if err := w.Sweep(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n, err := Expire(t.Context(), w.Repo); n != 0 || err != nil {
+	if n, err := retention.Expire(t.Context(), w.Repo); n != 0 || err != nil {
 		t.Errorf("%d retentions ended of documents that are gone: %v", n, err)
 	}
 	w.verified()
@@ -257,9 +258,12 @@ func TestPermissions(t *testing.T) {
 		permission string
 		do         func(t *storage.Tx, d *storage.Doc) error
 	}{
-		{"MakeRecord", func(t *storage.Tx, d *storage.Doc) error { _, err := MakeRecord(t, d); return err }},
-		{"SetRetention", func(t *storage.Tx, d *storage.Doc) error { _, err := Retain(t, d, w.in(time.Hour)); return err }},
-		{"ManageLegalHold", func(t *storage.Tx, d *storage.Doc) error { _, err := Hold(t, d, true, ""); return err }},
+		{"MakeRecord", func(t *storage.Tx, d *storage.Doc) error { _, err := retention.MakeRecord(t, d); return err }},
+		{"SetRetention", func(t *storage.Tx, d *storage.Doc) error {
+			_, err := retention.Retain(t, d, w.in(time.Hour))
+			return err
+		}},
+		{"ManageLegalHold", func(t *storage.Tx, d *storage.Doc) error { _, err := retention.Hold(t, d, true, ""); return err }},
 	}
 	grant("ReadWrite")
 	for _, s := range steps {
@@ -307,21 +311,21 @@ func TestExpire(t *testing.T) {
 			return nil
 		})
 	}
-	if n, err := Expire(t.Context(), w.Repo); n != 0 || err != nil {
+	if n, err := retention.Expire(t.Context(), w.Repo); n != 0 || err != nil {
 		t.Errorf("%d ended before their time: %v", n, err)
 	}
 	w.now.Add(2 * time.Hour.Milliseconds())
 	var wait sync.WaitGroup
 	for _, r := range []*storage.Repo{w.Repo, other, w.Repo} {
 		wait.Go(func() {
-			if _, err := Expire(context.Background(), r); err == nil || !strings.Contains(err.Error(), "not now") {
+			if _, err := retention.Expire(context.Background(), r); err == nil || !strings.Contains(err.Error(), "not now") {
 				t.Errorf("the listener did not fail: %v", err)
 			}
 		})
 	}
 	wait.Wait()
 	failing = false
-	if n, err := Expire(t.Context(), other); n != 1 || err != nil {
+	if n, err := retention.Expire(t.Context(), other); n != 1 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}
 	if len(seen) != docs-1 || seen["d0"] != 0 {
