@@ -331,7 +331,7 @@ func present(d *EndedDetails, name string) {
 	d.Left = slices.DeleteFunc(d.Left, func(left string) bool { return left == name || strings.HasPrefix(left, name+"/") })
 }
 
-// replace puts what is given, if anything is, in the place of what was asked.
+// replace replaces what was asked by what is given, if anything is.
 func replace(d *EndedDetails, old *json.RawMessage, given json.RawMessage, name string) {
 	if len(given) > 0 {
 		*old = given

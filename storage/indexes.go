@@ -175,8 +175,8 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 	if err := c.list(ctx, both); err != nil {
 		return err
 	}
-	// What a server with newer declarations has listed since this one was opened has no number here. Its rows are left to whoever
-	// writes them again, who removes them first.
+	// What a server with newer declarations has listed since this one was opened has no number here. Its rows are left to the
+	// server that writes them again, which removes them first.
 	dropped = slices.DeleteFunc(dropped, func(name string) bool { return !c.numbers.Has(strings.TrimSuffix(name, nullRows(""))) })
 	for _, name := range append(dropped, missing...) {
 		if err := r.dropIndex(ctx, name, func(*kv.Tx) (bool, error) { return true, nil }); err != nil {

@@ -86,7 +86,7 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	if cur.IsTrashed() == trashed {
 		return t.finish(d, cur), nil
 	}
-	if trashed && !cur.IsProxy() {
+	if trashed {
 		if err := t.mayGo(cur); err != nil {
 			return nil, err
 		}

@@ -81,7 +81,7 @@ func (u Until) Time() time.Time {
 // Retention is why a document is kept as it is. What may change of it then is for the package retention; that it is not deleted is
 // for this one.
 type Retention struct {
-	Record bool // its files do not change any more
+	Record bool // its files no longer change
 	Hold   bool // somebody has put a legal hold on it
 	Until  Until
 }
@@ -92,9 +92,10 @@ func (r Retention) Holds(now time.Time) bool { return r.Hold || r.Until > Until(
 // Retention returns why a document is kept.
 func (d *Doc) Retention() Retention { return d.kept }
 
-// mayGo refuses to remove a document that must be kept, whoever asks.
+// mayGo refuses to remove a document that must be kept, to administrators too.
 func (t *Tx) mayGo(d *Doc) error {
 	switch r := d.kept; {
+	case d.IsProxy(): // what it shows stays
 	case r.Hold:
 		return fault.Denied.Errorf("document %s: is under legal hold", d.ID())
 	case r.Until == Indeterminate:

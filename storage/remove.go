@@ -134,34 +134,12 @@ func (t *Tx) erase(d *Doc) error {
 	if d == nil {
 		return nil
 	}
-	var digests map[string]bool
-	if !d.IsProxy() {
-		if err := t.mayGo(d); err != nil {
-			return err
-		}
-		var err error
-		if digests, err = d.digests(); err != nil {
-			return err
-		}
+	if err := t.mayGo(d); err != nil {
+		return err
 	}
-	keys := [][]byte{layout.NodeKey(d.id), layout.RecordKey(d.id)}
-	if !d.IsVersion() {
-		keys = append(keys, layout.ChildNameKey(d.parent, d.name), layout.ChildPositionKey(d.parent, d.position, d.id))
-	}
-	for digest := range digests {
-		keys = append(keys, layout.BlobRefKey(digest, d.id))
-		if err := t.loosen(digest); err != nil {
-			return err
-		}
-	}
-	if d.acl != (layout.ListID{}) {
-		lists, err := t.accessLists(d.acl)
-		if err != nil {
-			return err
-		}
-		for who := range grantees(lists) {
-			keys = append(keys, layout.GranteeKey(who, d.id))
-		}
+	keys, err := t.ownKeys(d)
+	if err != nil {
+		return err
 	}
 	for _, k := range keys {
 		if err := t.kv.Delete(k); err != nil {
@@ -181,6 +159,36 @@ func (t *Tx) erase(d *Doc) error {
 	d.Path()
 	d.erased = true
 	return nil
+}
+
+// ownKeys returns the keys of rows that only one document has, but for those of indexes, and lets go of its files.
+func (t *Tx) ownKeys(d *Doc) ([][]byte, error) {
+	keys := [][]byte{layout.NodeKey(d.id), layout.RecordKey(d.id)}
+	if !d.IsVersion() {
+		keys = append(keys, layout.ChildNameKey(d.parent, d.name), layout.ChildPositionKey(d.parent, d.position, d.id))
+	}
+	if !d.IsProxy() {
+		digests, err := d.digests()
+		if err != nil {
+			return nil, err
+		}
+		for digest := range digests {
+			keys = append(keys, layout.BlobRefKey(digest, d.id))
+			if err := t.loosen(digest); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if d.acl != (layout.ListID{}) {
+		lists, err := t.accessLists(d.acl)
+		if err != nil {
+			return nil, err
+		}
+		for who := range grantees(lists) {
+			keys = append(keys, layout.GranteeKey(who, d.id))
+		}
+	}
+	return keys, nil
 }
 
 // closed is the access list of a tomb: what is below it is for administrators. A tomb takes the position of a

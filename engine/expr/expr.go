@@ -345,7 +345,7 @@ func (p *Program) Eval(env map[string]any, m *Meter) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(p.parts) == 1 && structured(v) { // nothing is around it: a text of it would be of no use
+		if len(p.parts) == 1 && structured(v) { // nothing is around it: nobody could use a text of it
 			return unwrap(v, 0), nil
 		}
 		b.WriteString(Text(v))

@@ -10,7 +10,7 @@ var makeRecord = engine.Op{
 	Name:     "Document.MakeRecord",
 	Label:    "Make a Record",
 	Category: "Document",
-	Doc:      "Makes the document a record, whose files cannot change any more, and returns it. Requires the permission MakeRecord.",
+	Doc:      "Makes the document a record, whose files can no longer change, and returns it. Requires the permission MakeRecord.",
 	Callers:  engine.Anyone,
 	Run:      engine.Each(makeRecordParams.run),
 }

@@ -1,7 +1,7 @@
 // Package retention makes documents records, which are kept as they are: for a time that can only become longer, or as long as somebody
 // has a legal hold on them. Versions can be records, too.
 //
-// The files of a record do not change any more. While it must be kept, its other properties do not change either, but for those
+// The files of a record no longer change. While it must be kept, its other properties do not change either, but for those
 // that the server derives from it and that others attach to it: pictures of it, tags, collections. That such a document is not
 // deleted, not even by administrators, is seen to by package storage; this one asks about what would go with a folder.
 //
