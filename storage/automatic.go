@@ -74,8 +74,7 @@ var automaticRows = func() (names [16]string) {
 // of before them takes out of the list what it does not know.
 const automaticMark = "automatic 1"
 
-// noAutomatic is the list without any. It is written at the beginning, for a row that is there can be read without guarding the
-// place where it would be, which on a database is a place that others write near to.
+// noAutomatic is the list without any.
 var noAutomatic = []byte("[]")
 
 // forgetAutomatic drops all automatic indexes: a program that does not know of them has written to the store.

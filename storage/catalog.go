@@ -131,18 +131,6 @@ func (r *Repo) openDeclared(ctx context.Context, c *Config) error {
 	if r.declare == nil {
 		return r.install(ctx, c.Types, 0)
 	}
-	if r.db.Writable() == nil {
-		// A row that is there can be read without guarding the place where it would be.
-		err := r.db.Update(ctx, func(k *kv.Tx) error {
-			if raw, err := k.Get(declaredKey); err != nil || raw != nil {
-				return err
-			}
-			return k.Set(declaredKey, []byte("0"))
-		})
-		if err != nil {
-			return err
-		}
-	}
 	r.catalog.Store(newCatalog(r, c.Types, 0, nil)) // what tables need
 	return r.Redeclare(ctx)
 }

@@ -189,19 +189,24 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 
 // seed finds the root, or writes what a fresh repository has.
 func (r *Repo) seed(ctx context.Context, password string) error {
-	found := false
+	found, missing := false, 0
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
-		found, err = t.findRoot()
+		if found, err = t.findRoot(); err == nil {
+			missing, err = t.eachMissing(func([]byte, []byte) error { return nil })
+		}
 		return err
 	})
-	if err != nil || found {
+	if err != nil || found && (missing == 0 || r.db.Writable() != nil) {
 		return err
 	}
 	return r.Update(ctx, r.System(), func(t *Tx) error {
+		if _, err := t.eachMissing(t.kv.Set); err != nil {
+			return err
+		}
 		if found, err := t.findRoot(); err != nil || found {
 			return err
 		}
-		if err := cmp.Or(t.listIndexes(t.repo.wantedIndexes()), t.kv.Set(automaticKey, noAutomatic)); err != nil {
+		if err := t.listIndexes(t.repo.wantedIndexes()); err != nil {
 			return err
 		}
 		if err := t.seedTree(); err != nil {
@@ -212,6 +217,33 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		}
 		return t.seedOwned(password)
 	})
+}
+
+// firstRows are rows that every transaction which writes reads, as they are in the beginning. One that is there can be read
+// without guarding the place where it would be, which on a database is a place that others write near to: without them,
+// most transactions that write at the same time would conflict.
+var firstRows = []struct{ key, value []byte }{
+	{automaticKey, noAutomatic},
+	{awaitedKey, []byte{'\n'}},
+	{declaredKey, []byte("0")},
+}
+
+// eachMissing calls fn for those of the first rows that are not there, in stores of older versions, and returns how many they are.
+func (t *Tx) eachMissing(fn func(key, value []byte) error) (n int, err error) {
+	for _, row := range firstRows {
+		raw, err := t.kv.Get(row.key)
+		if err != nil {
+			return n, err
+		}
+		if raw != nil {
+			continue
+		}
+		n++
+		if err := fn(row.key, row.value); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 var rootKey = layout.MetaKey("root")

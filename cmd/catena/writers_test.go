@@ -42,11 +42,6 @@ func TestWritersOfNodes(t *testing.T) {
 			Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
 		})
 	}
-	// A server has the row that says which events are waited for from its start on, because all who write read it: without it, every
-	// one of them looks for it at a place where others add rows, and three of four attempts are in vain.
-	if err := nodes[0].Repo.Update(t.Context(), nodes[0].Repo.System(), func(tx *storage.Tx) error { return storage.Await(tx, "documentCreated") }); err != nil {
-		t.Fatal(err)
-	}
 	folder := nodes[0].Do("POST", "/nuxeo/api/v1/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"desk"}`).JSON(t)["uid"].(string)
 	create := func(node *resttest.Server, name string) error {
 		a := node.Do("POST", "/nuxeo/api/v1/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":%q,"properties":{"dc:title":%q}}`, name, name))
