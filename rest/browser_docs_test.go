@@ -269,7 +269,7 @@ func TestBrowserSearch(t *testing.T) {
 
 // TestBrowserAdmin creates a user, changes a group and adds an entry to a vocabulary.
 func TestBrowserAdmin(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := managed(t)
 	b := browse(t, s)
 	b.signIn("Administrator")
 	b.open("/ui/admin")

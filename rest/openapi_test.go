@@ -201,7 +201,7 @@ func TestPlatformTyped(t *testing.T) {
 			}
 		}
 	}
-	if len(operations) > 7 || len(addresses) > 8 {
+	if len(operations) > 8 || len(addresses) > 8 {
 		t.Errorf("of %d answers %d of operations and %d of addresses have no type: %v %v", all, len(operations), len(addresses), operations, addresses)
 	}
 	t.Logf("of %d answers %d of operations and %d of addresses have no type", all, len(operations), len(addresses))

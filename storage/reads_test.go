@@ -97,7 +97,7 @@ func TestReadsOfAPage(t *testing.T) {
 			page(tx, "SELECT * FROM File WHERE dc:source = 's7' ORDER BY dc:title", 1000)
 			return nil
 		}},
-		{"enriched", 52 + 22 + 2*4, 2, func(tx *storage.Tx) error {
+		{"enriched", 53 + 22 + 2*4, 2, func(tx *storage.Tx) error {
 			for _, d := range page(tx, "SELECT * FROM File ORDER BY dc:title", -1) {
 				above, err := tx.Ancestors(d)
 				if err != nil || len(above) != 11 {

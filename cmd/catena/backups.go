@@ -134,7 +134,7 @@ func (b *backups) verify(ctx context.Context, w wish) {
 	b.one.Lock()
 	defer b.one.Unlock()
 	d, err := openDepot(b.folder)
-	b.begin(ctx, d, service.BackupRun{Name: w.name, By: w.by, Only: true})
+	b.begin(ctx, d, &service.BackupRun{Name: w.name, By: w.by, Only: true})
 	if err == nil {
 		err = b.checked(ctx, d, w.name)
 	}
@@ -142,7 +142,7 @@ func (b *backups) verify(ctx context.Context, w wish) {
 }
 
 // begin notes what is being made or verified, for those who look meanwhile.
-func (b *backups) begin(ctx context.Context, d depot, now service.BackupRun) {
+func (b *backups) begin(ctx context.Context, d depot, now *service.BackupRun) {
 	now.Began = time.Now().UTC()
 	if d != nil { // how large it will be is seen from the newest, without which nothing is expected
 		like := now.Name
@@ -153,7 +153,7 @@ func (b *backups) begin(ctx context.Context, d depot, now service.BackupRun) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.now = &now
+	b.now = now
 }
 
 func (b *backups) set(change func(*service.BackupRun)) {
@@ -262,7 +262,7 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	b.one.Lock()
 	defer b.one.Unlock()
 	name = now.UTC().Format(backupName)
-	b.begin(ctx, nil, service.BackupRun{Name: name, By: by})
+	b.begin(ctx, nil, &service.BackupRun{Name: name, By: by})
 	defer func() {
 		b.end(err)
 		b.mu.Lock()
@@ -279,7 +279,7 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	if err := d.Ready(ctx, now.Add(-b.every)); err != nil {
 		return "", err
 	}
-	b.begin(ctx, d, service.BackupRun{Name: name, By: by})
+	b.begin(ctx, d, &service.BackupRun{Name: name, By: by})
 	var damaged *maintenance.DamagedContent
 	err = writeCopy(ctx, d, name, func(w io.Writer) error { return write(ctx, passing{Writer: w, b: b}) })
 	if err != nil && !errors.As(err, &damaged) {

@@ -58,7 +58,7 @@ func wideOrder(data []byte) (unicode.Endianness, bool) {
 		}
 	}
 	switch pairs := len(part) / 2; {
-	case pairs == 0:
+	case pairs < 2: // too little to tell
 	case zeros[0] > pairs/2 && zeros[1] == 0:
 		return unicode.BigEndian, true
 	case zeros[1] > pairs/2 && zeros[0] == 0:

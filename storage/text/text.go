@@ -46,12 +46,12 @@ type compound struct {
 
 // Analyse cuts a text into words. The language is a tag such as "fr" or "pt-BR", or a name
 // in English; what is not known is taken for English.
-func Analyse(language, s string) *Text { return analyse(language, s, MaxWords) }
+func Analyse(language, s string) *Text { return analyse(language, s, MaxWords, pieces) }
 
-func analyse(language, s string, most int) *Text {
+func analyse(language, s string, most int, cut func(word string) []string) *Text {
 	t := &Text{language: Language(language)}
 	each(s, func(word, folded string, from, to int) bool {
-		t.add(word, folded, pieces(s[from:to]))
+		t.add(word, folded, cut(s[from:to]))
 		return len(t.words) < most
 	})
 	return t
@@ -96,6 +96,22 @@ func pieces(word string) []string {
 		return nil
 	}
 	return append(all, word[start:])
+}
+
+// piecesAsked cuts a word of a query as pieces does, unless only digits follow letters in it: all that is numbered in the same way
+// would have to be looked at for such a word, and nobody who asks for invoice7 means an invoice and a 7.
+func piecesAsked(word string) []string {
+	before := kindNone
+	for _, r := range word {
+		kind := kindOf(r)
+		if before == kindSmall && kind == kindCapital {
+			return pieces(word)
+		}
+		if kind != kindNone {
+			before = kind
+		}
+	}
+	return nil
 }
 
 // Kinds of characters, between which words are cut.
@@ -208,7 +224,7 @@ func (t *Text) Has(phrase string, prefix bool) bool {
 
 // wanted are the forms of a phrase, each of which a text may have: with its words in pieces, and as they are.
 func (t *Text) wanted(phrase string) []*Text {
-	cut := analyse(t.language, phrase, maxPhrase)
+	cut := analyse(t.language, phrase, maxPhrase, piecesAsked)
 	switch {
 	case len(cut.words) == 0:
 		return nil
@@ -291,7 +307,7 @@ func Stems(phrase string, prefix bool) [][]string {
 	var all [][]string
 	each(phrase, func(word, _ string, from, to int) bool {
 		terms := inLanguages(make([]string, 0, len(Languages)), word)
-		if pieces := pieces(phrase[from:to]); len(pieces) > 0 {
+		if pieces := piecesAsked(phrase[from:to]); len(pieces) > 0 {
 			if prefix {
 				pieces = pieces[:len(pieces)-1]
 			}
