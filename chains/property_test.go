@@ -219,9 +219,15 @@ var known = []struct {
 	{"must be one of", false},
 }
 
-// unforeseen reports an input that is known only when the chain runs: a document without a file has none, and a map may be a document.
+// unforeseen reports an input that is known only when the chain runs: a document without a file has none, a map may be a document, a
+// file may be no PDF, a script may return anything, and what Data.Write writes may come with the call.
 func unforeseen(message string) bool {
-	return strings.Contains(message, "input: is missing") || strings.HasSuffix(message, "not map") || strings.HasSuffix(message, "not object") || strings.HasSuffix(message, "not list")
+	for _, of := range []string{"input: is missing", "input: must be PDF files", "InputFromScript: must be of type", "Data.Write: input: must be a list"} {
+		if strings.Contains(message, of) {
+			return true
+		}
+	}
+	return strings.HasSuffix(message, "not map") || strings.HasSuffix(message, "not object") || strings.HasSuffix(message, "not list")
 }
 
 // find makes chains, and returns those that the check accepts and that fail for a reason that it could have known.

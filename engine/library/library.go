@@ -366,7 +366,7 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 
 // Sync applies the files of a folder whose text is not what is deployed, and returns the
 // names of what changed. Files that are refused are left out and returned as one error.
-func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) (changed []string, wrong error) {
+func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -374,23 +374,19 @@ func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) (changed [
 	if err != nil {
 		return nil, err
 	}
-	var pending []string
+	var changed, pending []string
 	for _, entry := range entries {
 		if !entry.IsDir() && slices.Contains(k.Ext, path.Ext(entry.Name())) {
 			pending = append(pending, entry.Name())
 		}
 	}
 	// What is compiled into operations is deployed one by one, since a file may name another. The rest is deployed together:
-	// one by one, the time of many files would grow by the square of their number.
+	// one by one, the time of many files would grow by the square of their number. A file that names another waits for the
+	// next round.
 	var b batch
 	if k.Put != nil {
 		ctx = context.WithValue(ctx, batchKey{}, &b)
 	}
-	defer func() {
-		if len(b.added) > 0 {
-			wrong = errors.Join(wrong, k.deploy(e, b.added...))
-		}
-	}()
 	known := k.numbers()
 	for len(pending) > 0 {
 		var left []string
@@ -403,6 +399,12 @@ func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) (changed [
 			case name != "":
 				changed = append(changed, name)
 			}
+		}
+		if len(b.added) > 0 {
+			if err := k.deploy(e, b.added...); err != nil {
+				return changed, errors.Join(append(errs, err)...)
+			}
+			b.added = nil
 		}
 		if len(left) == len(pending) {
 			return changed, errors.Join(errs...)
