@@ -262,12 +262,12 @@ func askOthers[T any](ctx context.Context, e *Engine, name string, q any) []T {
 	return slices.Collect(maps.Values(all))
 }
 
-func (t *TraceStore) turn(s traceSwitch) error {
-	if s.Record != nil {
-		t.SetRecording(*s.Record)
+func (s *TraceStore) turn(to traceSwitch) error {
+	if to.Record != nil {
+		s.SetRecording(*to.Record)
 	}
-	if s.Show != nil {
-		t.Show(*s.Show)
+	if to.Show != nil {
+		s.Show(*to.Show)
 	}
 	return nil
 }

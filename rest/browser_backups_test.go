@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func TestBrowserBackups(t *testing.T) {
 	b.shot("backups")
 	b.narrow("backups-phone")
 	b.look("backups")
-	if got := s.Do("POST", "/api/v1/automation/Audit.QueryWithPageProvider", `{"params":{"query":"FROM LogEntry log WHERE log.eventId LIKE 'backup%' ORDER BY log.eventDate"}}`); got.StatusCode != 200 || len(got.JSON(t)["entries"].([]any)) != 2 {
+	if got := s.Do("POST", "/api/v1/automation/Audit.QueryWithPageProvider", `{"params":{"query":"FROM LogEntry log WHERE log.eventId LIKE 'backup%' ORDER BY log.eventDate"}}`); got.StatusCode != http.StatusOK || len(got.JSON(t)["entries"].([]any)) != 2 {
 		t.Errorf("audit: %s", got.Text)
 	}
 	b.quiet()

@@ -207,16 +207,16 @@ func (r *Repo) typesOf(names []string) map[string]bool {
 }
 
 // list makes indexes the complete ones, unless other declarations have taken effect: then the next sweep does.
-func (c *catalog) list(ctx context.Context, names []string) error {
+func (r *catalog) list(ctx context.Context, names []string) error {
 	same := false
-	err := c.Update(ctx, c.System(), func(t *Tx) error {
-		if same = t.repo == c; !same {
+	err := r.Update(ctx, r.System(), func(t *Tx) error {
+		if same = t.repo == r; !same {
 			return nil
 		}
 		return t.listIndexes(names)
 	})
 	if err == nil && same {
-		c.Repo.setReady(listRow(names), names)
+		r.setReady(listRow(names), names)
 	}
 	return err
 }
@@ -391,12 +391,12 @@ func (t *Tx) rebuild(next *schema.Registry) error {
 
 // movedCompound reports whether an index over several fields is of schemas or types that other documents would have. A column of an index
 // of a type may be of any of its schemas.
-func (c *catalog) movedCompound(x *Compound, schemas, types map[string]bool) bool {
+func (r *catalog) movedCompound(x *Compound, schemas, types map[string]bool) bool {
 	if x.Schema != nil && schemas[x.Schema.Name] || x.Schema == nil && types[strings.TrimPrefix(x.Where, "type ")] {
 		return true
 	}
 	return slices.ContainsFunc(x.Columns, func(column schema.Column) bool {
-		return column.Prop != nil && schemas[c.fields[column.Prop.Key].schema.Name]
+		return column.Prop != nil && schemas[r.fields[column.Prop.Key].schema.Name]
 	})
 }
 

@@ -119,13 +119,12 @@ func (b *backups) serve(ctx context.Context, write func(context.Context, io.Writ
 		} else {
 			b.verify(ctx, w)
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
 		b.mu.Lock()
 		ended := b.ended
 		b.mu.Unlock()
-		tell(ctx, ended)
+		if ctx.Err() == nil {
+			tell(ctx, ended)
+		}
 	}
 }
 

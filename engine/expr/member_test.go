@@ -63,17 +63,17 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"expr:row.prise":                 `row has no member "prise", perhaps price; write ?.prise if it may be missing`,
-		"@{row.prise}":                   `row has no member "prise", perhaps price`,
-		"expr:row['last name']":          `row has no member "last name"; write ?.["last name"] if it may be missing`,
-		"expr:row[key]":                  `row has no member "prise"`,
-		"expr:row.in.b":                  `row.in has no member "b"`,
-		"expr:Context.a.b":               "cannot fetch",
-		"expr:doc.titel":                 `doc has no member "titel", perhaps title`,
-		"expr:map(rows, .price)":         `the value has no member "price"`,
-		"expr:row.prise.a ?? 1":          `row has no member "prise"`,
-		"expr:CurrentDate.years(1).yaer": `the value has no member "yaer", perhaps year`,
-		"expr:empty.a":                   "cannot read a of an empty value",
+		"expr:row.prise":                  `row has no member "prise", perhaps price; write ?.prise if it may be missing`,
+		"@{row.prise}":                    `row has no member "prise", perhaps price`,
+		"expr:row['last name']":           `row has no member "last name"; write ?.["last name"] if it may be missing`,
+		"expr:row[key]":                   `row has no member "prise"`,
+		"expr:row.in.b":                   `row.in has no member "b"`,
+		"expr:Context.a.b":                "cannot fetch",
+		"expr:doc.titel":                  `doc has no member "titel", perhaps title`,
+		"expr:map(rows, .price)":          `the value has no member "price"`,
+		"expr:row.prise.a ?? 1":           `row has no member "prise"`,
+		"expr:CurrentDate.years(1).yearr": `the value has no member "yearr", perhaps year`,
+		"expr:empty.a":                    "cannot read a of an empty value",
 	} {
 		if got, err := eval(text, env()); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %#v, %v, want %s", text, got, err, want)

@@ -391,7 +391,7 @@ func TestSyncAtOnce(t *testing.T) {
 	var puts []int
 	rule := textKind("Rule")
 	rule.Compile, rule.Put = nil, func(all []Version) error { puts = append(puts, len(all)); return nil }
-	if err := s.Engine.Swap(func(set *engine.Set) (*engine.Set, error) { return set.With(rule.Ops()) }); err != nil {
+	if err := s.Swap(func(set *engine.Set) (*engine.Set, error) { return set.With(rule.Ops()) }); err != nil {
 		t.Fatal(err)
 	}
 	dir := fstest.MapFS{"bad.txt": {Data: []byte("Z.Z\n?")}}

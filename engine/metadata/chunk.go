@@ -174,7 +174,7 @@ func readPNGXMP(b *blob.Blob, r io.ReadSeeker, out map[string]any) error {
 		}
 		packet, err := packetOf(data[:n])
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // what is damaged adds nothing
 		}
 		return readPacket(b, packet, out)
 	}

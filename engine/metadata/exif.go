@@ -174,11 +174,12 @@ func (x *exifFile) bytes(entry []byte) ([]byte, error) {
 	if kind >= len(exifSizes) || count > len(x.old) {
 		return nil, errUnknown
 	}
-	n, at := count*exifSizes[kind], 0
+	n := count * exifSizes[kind]
 	if n <= 4 {
 		return entry[8 : 8+n], nil
 	}
-	if at = int(x.order.Uint32(entry[8:])); at+n > len(x.old) {
+	at := int(x.order.Uint32(entry[8:]))
+	if at+n > len(x.old) {
 		return nil, errUnknown
 	}
 	return x.old[at : at+n], nil

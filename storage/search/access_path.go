@@ -91,7 +91,7 @@ func (p *plan) haveSchema(t planner, s *schema.Schema) bool {
 			return true
 		}
 	}
-	for _, typ := range t.described.types.Types() {
+	for _, typ := range t.types.Types() {
 		if (p.names == nil || p.names[typ.Name]) && !slices.Contains(typ.Schemas, s) {
 			return false
 		}

@@ -169,7 +169,7 @@ func (t planner) branchOf(p *plan, x *query.Predicate, again bool) (*branch, err
 			return nil, err
 		}
 	case probe.names != nil:
-		if probe.everyType(t.described.types) {
+		if probe.everyType(t.types) {
 			return nil, nil
 		}
 		b = &branch{accessPath: probe.typePath(t), byType: true}

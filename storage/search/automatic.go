@@ -64,7 +64,7 @@ func (t planner) indexes() ([]*compound, error) {
 	}
 	a := t.automatic.Load()
 	if a == nil || !slices.Equal(a.of, made) {
-		a = &automaticIndexes{made, slices.Concat(t.compounds, newCompounds(t.described.types, made))}
+		a = &automaticIndexes{made, slices.Concat(t.compounds, newCompounds(t.types, made))}
 		t.automatic.Store(a)
 	}
 	return a.all, nil

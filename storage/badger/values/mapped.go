@@ -44,5 +44,5 @@ func (f *Files) Release() (err error) {
 // close closes the file. Who reads it meanwhile is waited for, or gets an error.
 func (f *file) close() error {
 	f.mapped.close()
-	return f.File.Close()
+	return f.Close()
 }
