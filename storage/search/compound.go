@@ -365,7 +365,7 @@ func (t planner) narrower(x *compound) bool {
 	if x.Schema != nil {
 		return x.Schema != of
 	}
-	return slices.ContainsFunc(t.described.types.Types(), func(typ *schema.Type) bool {
+	return slices.ContainsFunc(t.types.Types(), func(typ *schema.Type) bool {
 		return slices.Contains(typ.Schemas, of) && !x.Types[typ.Name]
 	})
 }

@@ -90,7 +90,7 @@ func (p *plan) explain(t planner, w *execution) string {
 	}
 	line("access: %s, %s; %d ranges; rows: %s", p.path.name, p.path.about, len(p.path.ranges), rows)
 	if p.names != nil {
-		line("types: %d of %d, from the row", len(p.names), len(t.described.types.Types()))
+		line("types: %d of %d, from the row", len(p.names), len(t.types.Types()))
 	}
 	for _, note := range p.covered() {
 		line("row: %s", note)

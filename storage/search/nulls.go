@@ -149,7 +149,7 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 // nil unless they are few. They come first in its order, among as many of other types as there may be: folders without a title,
 // for example, when the documents in them are asked for by title.
 func (t planner) unsetPath(p *plan, index string) *accessPath {
-	if !layout.IsAlwaysIndexed(index) || p.everyType(t.described.types) || !t.usable(layout.UnsetIndex) {
+	if !layout.IsAlwaysIndexed(index) || p.everyType(t.types) || !t.usable(layout.UnsetIndex) {
 		return nil
 	}
 	a := &accessPath{name: layout.UnsetIndex, about: "without " + index, rows: -1}

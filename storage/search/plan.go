@@ -77,7 +77,7 @@ func (t planner) prepare(src string, o Options) (*query.Select, error) {
 			q.Order[i] = query.Order{Field: f, Desc: k.Desc}
 		}
 	}
-	if err := q.Check(t.described.types); err != nil {
+	if err := q.Check(t.types); err != nil {
 		return nil, err
 	}
 	return q.At(t.Now()), nil
@@ -99,7 +99,7 @@ func (t planner) analyse(q *query.Select) (*plan, error) {
 			break
 		}
 	}
-	p.types(t.described.types)
+	p.types(t.types)
 	for _, e := range q.Conjuncts() {
 		taken := false
 		if x, ok := e.(*query.Predicate); ok {
@@ -172,7 +172,7 @@ func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 	switch x.Field.System {
 	case query.SysType:
 		if equals {
-			p.needTypes(t.described.types, x)
+			p.needTypes(t.types, x)
 		}
 		return equals, nil
 	case query.SysUUID:
@@ -302,7 +302,7 @@ func (p *plan) notNull(f *query.Field) bool {
 // typePath is the index by type, in the order of dc:modified for a single type.
 func (p *plan) typePath(t planner) *accessPath {
 	a := &accessPath{name: layout.TypeIndex, about: "every document", rows: -1}
-	if p.everyType(t.described.types) {
+	if p.everyType(t.types) {
 		a.ranges = []kv.Range{kv.Prefix(t.dictionary().IndexPrefix(layout.TypeIndex))}
 		return a
 	}

@@ -136,7 +136,7 @@ func (t planner) choosePath(p *plan, want string) error {
 		p.usePath(order)
 		return nil
 	}
-	if !p.everyType(t.described.types) {
+	if !p.everyType(t.types) {
 		all = append(all, types)
 	}
 	best, err := t.cheapest(p, all, order)
@@ -208,7 +208,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 			p.fallback = best
 		}
 	// The order of ids has an index only over all documents. For a few matches, sorting is much cheaper.
-	case order.primary && (best != nil || !p.everyType(t.described.types)):
+	case order.primary && (best != nil || !p.everyType(t.types)):
 		few, err := t.atMost(p.plain, maxUnordered)
 		if p.usePath(order); few {
 			p.usePath(p.plain)
