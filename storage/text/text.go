@@ -99,7 +99,7 @@ func pieces(word string) []string {
 }
 
 // piecesAsked cuts a word of a query as pieces does, unless only digits follow letters in it: all that is numbered in the same way
-// would have to be looked at for such a word, and nobody who asks for invoice7 means an invoice and a 7.
+// would have to be looked at for such a word, and invoice7 does not mean an invoice and a 7.
 func piecesAsked(word string) []string {
 	before := kindNone
 	for _, r := range word {
