@@ -220,9 +220,9 @@ var known = []struct {
 }
 
 // unforeseen reports an input that is known only when the chain runs: a document without a file has none, a map may be a document, a
-// file may be no PDF, a script may return anything, and what Data.Write writes may come with the call.
+// file may be no PDF, and a script may return anything.
 func unforeseen(message string) bool {
-	for _, of := range []string{"input: is missing", "input: must be PDF files", "InputFromScript: must be of type", "Data.Write: input: must be a list"} {
+	for _, of := range []string{"input: is missing", "input: must be PDF files", "InputFromScript: must be of type"} {
 		if strings.Contains(message, of) {
 			return true
 		}

@@ -16,6 +16,8 @@ var documentColumns = []string{"id", "path", "type", "title", "state"}
 // are gone through.
 func (p *writeParams) rowsOf(c *engine.Ctx, in any) (any, error) {
 	switch v := in.(type) {
+	case nil:
+		return nil, fault.Invalid.Errorf("input: is missing").In("input")
 	case map[string]any:
 		return []any{v}, nil
 	case *storage.Doc:
