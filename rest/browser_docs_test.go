@@ -34,6 +34,9 @@ func (b *tab) narrow(name string) {
 	if eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 		b.t.Errorf("%s: the page is wider than a phone", name)
 	}
+	if got := eval[string](b, `(() => { const w = document.createTreeWalker(document.querySelector("main") || document.body, NodeFilter.SHOW_TEXT); while (w.nextNode()) if (/^(null|undefined|NaN|\[object Object\])$/.test(w.currentNode.textContent.trim()) && !w.currentNode.parentElement.closest("pre, code, script, textarea")) return w.currentNode.textContent; return ""; })()`); got != "" {
+		b.t.Errorf("%s: the page says %q", name, got)
+	}
 	b.do(chromedp.EmulateViewport(1280, 800), inColours("light"))
 }
 

@@ -108,8 +108,9 @@
     byId("fields").replaceChildren(...form.fields.filter((f) => f.name !== "comment" || !may("end")).map(field).filter(Boolean));
     byId("form").elements.comment.closest("label").hidden = !may("end");
     byId("form").elements.comment.value = "";
-    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, i, all) => make("button", {
-      type: "button", value: a.name, class: i === all.length - 1 ? "primary" : null, onclick: tried(() => end(a)),
+    // Of several outcomes, none is advised.
+    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, _, all) => make("button", {
+      type: "button", value: a.name, class: all.length === 1 ? "primary" : null, onclick: tried(() => end(a)),
     }, Flow.say(a.label, a.name))));
     byId("hand").hidden = !may("reassign") && !may("delegate");
     byId("reassign").hidden = !may("reassign");

@@ -70,7 +70,7 @@ const Texts = (() => {
       box.replaceChildren(make("div", { class: "head" }, title, state, make("button", { type: "button", class: "quiet", onclick: () => {
         turn++;
         box.hidden = true;
-      } }, "Close")), called ? make("div", { class: "row" }, make("label", {}, "Name ", called)) : null, area, wrong, more,
+      } }, "Close")), ...(called ? [make("div", { class: "row" }, make("label", {}, "Name ", called))] : []), area, wrong, more,
       make("div", { class: "row" }, make("label", {}, "Reason ", note), name ? make("button", { type: "button", class: "quiet", onclick: tried(versions) }, "Versions") : null,
         name ? make("button", { type: "button", class: "quiet danger", onclick: tried(remove) }, "Delete") : null, make("button", { type: "button", class: "primary", onclick: tried(save) }, "Save")), old);
       box.hidden = false;
