@@ -93,8 +93,11 @@ func (d *decoder) field(name []byte) (i int, own bool) {
 		i, own = d.t.find(name)
 	}
 	d.next = i + 1
-	if i < 0 {
+	switch {
+	case i < 0:
 		d.strange = cmp.Or(d.strange, string(name))
+		d.c.Ignore(string(name))
+	case d.t.fields[i].Unused:
 		d.c.Ignore(string(name))
 	}
 	return i, own

@@ -41,3 +41,19 @@ func TestDeprecated(t *testing.T) {
 		t.Error("the reference does not tell")
 	}
 }
+
+// TestIgnoredParameters: an answer names the parameters that did nothing, those that the operation does not have and those that it has
+// only for the sake of clients.
+func TestIgnoredParameters(t *testing.T) {
+	s := start(t)
+	for _, c := range []struct{ params, want string }{
+		{`{"action": "trash", "query": "SELECT * FROM File"}`, ""},
+		{`{"action": "trash", "query": "SELECT * FROM File", "bucketSize": 5}`, "bucketSize"},
+		{`{"action": "trash", "query": "SELECT * FROM File", "nothing": 1, "bucketSize": 5}`, "nothing,bucketSize"},
+	} {
+		got := s.Do("POST", "/api/v1/automation/Bulk.RunAction", `{"params": `+c.params+`}`)
+		if h := got.Header.Get("Catena-Ignored"); h != c.want || got.StatusCode != 200 {
+			t.Errorf("%s: %s, header %q, want %q", c.params, got.Status, h, c.want)
+		}
+	}
+}

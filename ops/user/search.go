@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // The bounds of a search. It is not paged, so it finds at most one page of the largest size
@@ -37,7 +38,7 @@ func search(t storage.Table, pick func(name string, row json.RawMessage) (bool, 
 			names = append(names, name)
 		}
 	}
-	return names, nil
+	return people.InOrder(names), nil
 }
 
 // matches reports whether one of the texts holds what is looked for, in any case. A star,

@@ -230,7 +230,7 @@ func MemberUsers(t *storage.Tx, group, text string, o storage.PageOptions) (*Use
 		return nil, err
 	}
 	names, page, err := pageOf(t, o, func(take func(string) bool) error {
-		return matching(t, nameOfUser, []string{text}, g.Users, take)
+		return matching(t, nameOfUser, []string{text}, InOrder(g.Users), take)
 	})
 	if err != nil {
 		return nil, err
@@ -245,12 +245,23 @@ func MemberGroups(t *storage.Tx, group, text string, o storage.PageOptions) (*Gr
 		return nil, err
 	}
 	names, page, err := pageOf(t, o, func(take func(string) bool) error {
-		return matching(t, nameOfGroup, []string{text}, g.Groups, take)
+		return matching(t, nameOfGroup, []string{text}, InOrder(g.Groups), take)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return groupPage(t, names, page)
+}
+
+// InOrder are names in the order in which searches find them: small letters are not behind capitals.
+func InOrder(names []string) []string {
+	texts := make(map[string]string, len(names))
+	for _, name := range names {
+		texts[name] = nameText(name)
+	}
+	return slices.SortedFunc(slices.Values(names), func(a, b string) int {
+		return cmp.Or(strings.Compare(texts[a], texts[b]), strings.Compare(a, b))
+	})
 }
 
 // matching calls take with those of the names who exist and are found by each of the words.
