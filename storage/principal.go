@@ -309,7 +309,13 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 		return as, nil
 	}
 	if t.kv.Remote() { // what nearly every transaction asks for
-		if err := t.kv.Prefetch(slices.Concat(t.expected(), usualKeys, as.auth.rows)); err != nil {
+		keys := slices.Concat(t.expected(), usualKeys, as.auth.rows)
+		if t.kv.Writable() {
+			for _, o := range t.repo.owners {
+				keys = append(keys, o.Reads...)
+			}
+		}
+		if err := t.kv.Prefetch(keys); err != nil {
 			return nil, err
 		}
 	}

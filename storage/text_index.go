@@ -102,8 +102,15 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	var w waiting
 	var read, unread []layout.ID
 	var why error
+	batch := wordsBatch
+	if r.shared { // each transaction costs more there
+		batch = maxAhead
+	}
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		if w, err = t.pendingRows(wordsBatch, r.backlog.isIndexed); err == nil {
+		if w, err = t.pendingRows(batch, r.backlog.isIndexed); err != nil {
+			return err
+		}
+		if err = t.ahead(w.ids[:min(len(w.ids), maxAhead)]); err == nil {
 			read, unread, why = t.readContents(w.ids)
 		}
 		return err
@@ -116,11 +123,12 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	}
 	var bound uint64
 	var indexed []layout.ID
-	err = r.Update(ctx, r.System(), func(t *Tx) (err error) {
+	fresh := true
+	write := func(t *Tx) (err error) {
 		if bound, err = t.backlogBound(); err != nil {
 			return err
 		}
-		if indexed, err = t.writeTermsOf(read, wordsRows); err != nil {
+		if indexed, err = t.writeTermsOf(read, fresh); err != nil {
 			return err
 		}
 		if !w.more {
@@ -136,7 +144,11 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 			}
 		}
 		return t.settle(w.rows, slices.Concat(indexed, unread))
-	})
+	}
+	if err = r.Update(ctx, r.System(), write); fault.Is(err, fault.Exists) { // left by damage, or by somebody who indexes the same documents
+		fresh = false
+		err = r.Update(ctx, r.System(), write)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -144,19 +156,40 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	return more, why
 }
 
-// writeTermsOf brings the terms of documents up to date, as far as that takes about limit rows, and returns for which.
-func (t *Tx) writeTermsOf(ids []layout.ID, limit int) (indexed []layout.ID, err error) {
+// maxAhead is of how many documents the rows are fetched together, in one round trip.
+const maxAhead = 100
+
+// writeTermsOf brings the terms of documents up to date, as far as that takes about wordsRows rows, and returns for which. Fresh says
+// that there are no rows of terms of a document without a row that lists them.
+func (t *Tx) writeTermsOf(ids []layout.ID, fresh bool) (indexed []layout.ID, err error) {
 	written := 0
 	for i, id := range ids {
-		n, err := t.writeTerms(id)
+		if i%maxAhead == 0 {
+			if err := t.termsAhead(ids[i:min(i+maxAhead, len(ids))]); err != nil {
+				return nil, err
+			}
+		}
+		n, err := t.writeTerms(id, fresh)
 		if err != nil {
 			return nil, err
 		}
-		if written += n; written >= limit {
+		if written += n; written >= wordsRows {
 			return ids[:i+1], nil
 		}
 	}
 	return ids, nil
+}
+
+// termsAhead has a store across a network fetch in one round trip what writeTerms reads of documents.
+func (t *Tx) termsAhead(ids []layout.ID) error {
+	if !t.kv.Remote() {
+		return nil
+	}
+	keys := make([][]byte, 0, 3*len(ids))
+	for _, id := range ids {
+		keys = append(keys, layout.NodeKey(id), layout.RecordKey(id), layout.TermsKey(id))
+	}
+	return t.kv.Prefetch(keys)
 }
 
 // settle removes documents from rows of the backlog, and those that are indexed as far as a row asks for.
@@ -231,7 +264,7 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
 // the row of the document's terms, so that two that index the same document conflict.
-func (t *Tx) writeTerms(id layout.ID) (rows int, err error) {
+func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
 	var now []string
 	err = t.kv.Unvalidated(func() error {
 		d, err := t.load(id)
@@ -259,16 +292,20 @@ func (t *Tx) writeTerms(id layout.ID) (rows int, err error) {
 			}
 		}
 	}
+	set := t.kv.Set
+	if fresh && len(was) == 0 && t.kv.Remote() { // a database adds a row for half of what it costs to find out whether one is there
+		set = t.kv.Fresh
+	}
 	for _, term := range now {
 		if _, had := slices.BinarySearch(was, term); !had {
 			rows++
-			if err := t.kv.Set(append(layout.TermKey(term), id[:]...), []byte{1}); err != nil {
+			if err := set(append(layout.TermKey(term), id[:]...), []byte{1}); err != nil {
 				return 0, err
 			}
 		}
 	}
 	if len(now) > 0 {
-		return rows + 1, t.kv.Set(layout.TermsKey(id), []byte(strings.Join(now, "\n")))
+		return rows + 1, set(layout.TermsKey(id), []byte(strings.Join(now, "\n")))
 	}
 	return rows + 1, t.kv.Delete(layout.TermsKey(id))
 }

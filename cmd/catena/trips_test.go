@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"catena/engine/delivery"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
@@ -94,6 +95,7 @@ func TestRoundTrips(t *testing.T) {
 		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
 		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
+	delivery.New(s.Repo, nil, quiet, nil) // asks at every event who wants to know
 	s.User("bob")
 	do := func(method, path, body string) {
 		t.Helper()
@@ -143,5 +145,18 @@ func TestRoundTrips(t *testing.T) {
 		if most > r.most || all > r.all {
 			t.Errorf("%s: %d round trips of one transaction and %d of all, want %d and %d at most\n%s", r.what, most, all, r.most, r.all, strings.Join(trace, "\n"))
 		}
+	}
+	// Words of many documents are indexed together.
+	for i := range 20 {
+		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"words%d","properties":{"dc:title":"word%d common"}}`, i, i))
+	}
+	store.counted()
+	for more := true; more; {
+		if more, err = s.Repo.IndexText(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if most, _ := store.counted(); most > 4 {
+		t.Errorf("words are indexed with %d round trips of one transaction", most)
 	}
 }

@@ -78,6 +78,12 @@ func (t *Tx) Prefetch(keys [][]byte, ranges ...Range) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
+	if t.own.Len() > 0 { // own writes need no store
+		keys = slices.DeleteFunc(slices.Clone(keys), func(key []byte) bool {
+			_, own := t.own.Get(key)
+			return own
+		})
+	}
 	return t.remote.Prefetch(keys, ranges)
 }
 

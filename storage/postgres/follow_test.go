@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -112,6 +113,32 @@ func TestFollowShortKeys(t *testing.T) {
 		return err
 	})
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPrefetchOwn: the store is not asked for what the transaction has written itself.
+func TestPrefetchOwn(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	defer s.Close()
+	db := kv.New(s, kv.Options{})
+	if err := db.Update(t.Context(), func(tx *kv.Tx) error {
+		if err := cmp.Or(tx.Set([]byte("a"), []byte("1")), tx.Delete([]byte("b")), tx.Prefetch([][]byte{[]byte("a"), []byte("b")})); err != nil {
+			return err
+		}
+		if n := tx.RoundTrips(); n != 0 {
+			t.Errorf("%d round trips for own writes", n)
+		}
+		if err := tx.Prefetch([][]byte{[]byte("a"), []byte("c")}); err != nil {
+			return err
+		}
+		before := tx.RoundTrips()
+		found, err := tx.GetMany([][]byte{[]byte("a"), []byte("b"), []byte("c")})
+		if n := tx.RoundTrips(); n != before || before != 1 || string(found[0]) != "1" || found[1] != nil || found[2] != nil {
+			t.Errorf("%d and %d round trips, %q", before, n, found)
+		}
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ type Delivery struct {
 
 var (
 	webhooks   = row.Secret{Name: "webhooks"}
-	index      = row.Secret{Name: "webhook index"} // one row: what the webhooks there are want to know
+	index      = row.Secret{Name: "webhook index"} // what the webhooks there are want to know, in one row
 	deliveries = row.Secret{Name: "deliveries"}
 )
 
@@ -61,6 +61,9 @@ const (
 	maxUserWebhooks = 20
 	keptDeliveries  = 100
 )
+
+// onlyRow is the key of the row of the index.
+const onlyRow = "all"
 
 // Want is what a webhook in use wants to know.
 type Want struct {
@@ -138,7 +141,7 @@ func put(tx *storage.Tx, w Webhook) error {
 	}
 	storage.NoteChange(tx, "record", "webhook "+w.ID)
 	row.Of[known](tx.Internal(row.Ordered{}).Memory()).read = false
-	return cmp.Or(tx.Secret(index).Put("all", wants), tx.Secret(webhooks).Put(w.ID, w))
+	return cmp.Or(tx.Secret(index).Put(onlyRow, wants), tx.Secret(webhooks).Put(w.ID, w))
 }
 
 // lastRead is the row of the index that some transaction last read, and what it says.
@@ -169,7 +172,7 @@ func Wants(tx *storage.Tx) ([]Want, error) {
 
 // readWants reads the index. A row that is the one read before is not taken apart again.
 func readWants(tx *storage.Tx) ([]Want, error) {
-	text, err := tx.Secret(index).Row("all")
+	text, err := tx.Secret(index).Row(onlyRow)
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -255,7 +258,7 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 }
 
 // Owner keeps the webhooks of users.
-var Owner = storage.Owner{Name: "webhook", Leave: end, Sweep: sweep}
+var Owner = storage.Owner{Name: "webhook", Leave: end, Sweep: sweep, Reads: [][]byte{storage.SecretKey(index, onlyRow)}}
 
 // end removes the webhooks of a user who is gone.
 func end(tx *storage.Tx, user string) error {
