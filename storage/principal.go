@@ -308,16 +308,8 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	if as.auth.epoch == nil {
 		return as, nil
 	}
-	if t.kv.Remote() { // what nearly every transaction asks for
-		keys := slices.Concat(t.expected(), usualKeys, as.auth.rows)
-		if t.kv.Writable() {
-			for _, o := range t.repo.owners {
-				keys = append(keys, o.Reads...)
-			}
-		}
-		if err := t.kv.Prefetch(keys); err != nil {
-			return nil, err
-		}
+	if err := t.usualAhead(as.auth.rows); err != nil {
+		return nil, err
 	}
 	if as.auth.proven {
 		if ok, err := Proven(t, as.By); err != nil || !ok {
@@ -338,6 +330,21 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	p := *as
 	p.Groups, p.Admin, p.auth.epoch = now.Groups, now.Admin, epoch
 	return &p, nil
+}
+
+// usualAhead has a store across a network fetch in one round trip what nearly every transaction asks for, the rows that say whether its
+// principal may act among them.
+func (t *Tx) usualAhead(rows [][]byte) error {
+	if !t.kv.Remote() {
+		return nil
+	}
+	keys := slices.Concat(t.expected(), usualKeys, rows)
+	if t.kv.Writable() {
+		for _, o := range t.repo.owners {
+			keys = append(keys, o.Reads...)
+		}
+	}
+	return t.kv.Prefetch(keys)
 }
 
 // memberEpoch returns the epoch of the memberships, which is never nil.

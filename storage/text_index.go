@@ -99,22 +99,7 @@ func awaitQuiet(ctx context.Context, woken <-chan struct{}, most time.Duration) 
 // It reads the documents of a snapshot without having them validated, so that it does not conflict with those who save
 // them: anyone who saves a document after that snapshot leaves a new row.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
-	var w waiting
-	var read, unread []layout.ID
-	var why error
-	batch := wordsBatch
-	if r.shared { // each transaction costs more there
-		batch = maxAhead
-	}
-	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		if w, err = t.pendingRows(batch, r.backlog.isIndexed); err != nil {
-			return err
-		}
-		if err = t.ahead(w.ids[:min(len(w.ids), maxAhead)]); err == nil {
-			read, unread, why = t.readContents(w.ids)
-		}
-		return err
-	})
+	w, read, unread, why, err := r.unindexed(ctx)
 	if err == nil && len(w.rows) == 0 {
 		r.backlog.forget()
 	}
@@ -156,6 +141,24 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	return more, why
 }
 
+// unindexed returns what waits to be indexed, which of those documents can be, which cannot, and why.
+func (r *Repo) unindexed(ctx context.Context) (w waiting, read, unread []layout.ID, why, err error) {
+	batch := wordsBatch
+	if r.shared { // each transaction costs more there
+		batch = maxAhead
+	}
+	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
+		if w, err = t.pendingRows(batch, r.backlog.isIndexed); err != nil {
+			return err
+		}
+		if err = t.ahead(w.ids[:min(len(w.ids), maxAhead)]); err == nil {
+			read, unread, why = t.readContents(w.ids)
+		}
+		return err
+	})
+	return w, read, unread, why, err
+}
+
 // maxAhead is of how many documents the rows are fetched together, in one round trip.
 const maxAhead = 100
 
@@ -185,7 +188,8 @@ func (t *Tx) termsAhead(ids []layout.ID) error {
 	if !t.kv.Remote() {
 		return nil
 	}
-	keys := make([][]byte, 0, 3*len(ids))
+	keys := make([][]byte, 0, 3*len(ids)+1)
+	keys = append(keys, epochKey)
 	for _, id := range ids {
 		keys = append(keys, layout.NodeKey(id), layout.RecordKey(id), layout.TermsKey(id))
 	}
@@ -265,18 +269,7 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
 // the row of the document's terms, so that two that index the same document conflict.
 func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
-	var now []string
-	err = t.kv.Unvalidated(func() error {
-		d, err := t.load(id)
-		if err != nil || d == nil {
-			return err
-		}
-		words, err := t.textOf(d, nil)
-		if err == nil {
-			now = words.Terms()
-		}
-		return err
-	})
+	now, err := t.termsNow(id)
 	if err != nil {
 		return 0, err
 	}
@@ -308,6 +301,22 @@ func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
 		return rows + 1, set(layout.TermsKey(id), []byte(strings.Join(now, "\n")))
 	}
 	return rows + 1, t.kv.Delete(layout.TermsKey(id))
+}
+
+// termsNow are those in the text of a document, sorted, which is not validated.
+func (t *Tx) termsNow(id layout.ID) (now []string, err error) {
+	err = t.kv.Unvalidated(func() error {
+		d, err := t.load(id)
+		if err != nil || d == nil {
+			return err
+		}
+		words, err := t.textOf(d, nil)
+		if err == nil {
+			now = words.Terms()
+		}
+		return err
+	})
+	return now, err
 }
 
 // terms are those that a document is found by, sorted.

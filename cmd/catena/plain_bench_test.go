@@ -119,33 +119,42 @@ type against struct {
 
 // BenchmarkPlain compares catena on PostgreSQL with a server that does the same by SQL on the same PostgreSQL, in one run, over
 // sockets: median and 99th percentile on 1 and 16 connections, and, with CATENA_BENCH_LATENCY, such as 0.5ms, each way to the database
-// takes as long. CATENA_BENCH_DOCS sets the number of documents (2,000). Arms run in turn; figures are the medians of three turns.
+// takes as long. What plain leaves out and catena cannot, strictSQL does as well as a person would. CATENA_BENCH_DOCS sets the number of documents (2,000). Arms run in turn; figures are the medians of three turns.
 //
 //	make plain
 func BenchmarkPlain(b *testing.B) {
 	x := newAgainst(b)
 	var table strings.Builder
 	out := tabwriter.NewWriter(&table, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(out, "work\tconnections\tcatena, median\tp99\tSQL, median\tp99\tratio of medians\tgoal\tCPU of catena, database, client, µs\tof client and server, database")
+	fmt.Fprintln(out, "work\tconnections\tcatena, median\tp99\tSQL, median\tp99\tstrict SQL, median\tp99\tratio to SQL\tgoal\tto strict SQL\tCPU of catena, database, client, µs\tof client and server, database\tstrict")
 	chain := post("/api/v1/automation/Plain.Ten", `{"params":{},"input":"`+x.folder+`"}`)
+	get := func(i int) []byte { return getRaw("/api/v1/id/" + x.ids[spread(i, len(x.ids))]) }
+	page := func(int) []byte {
+		return getRaw("/api/v1/id/" + x.folder + "/@children?pageSize=50&sortBy=dc:title&enrichers.document=permissions")
+	}
+	create := numbered("/api/v1/id/"+x.folder, `{"entity-type":"document","type":"File","name":"%s","properties":{"dc:title":"new","dc:description":"text"}}`)
+	sqlGet := func(at string) func(int) []byte {
+		return func(i int) []byte { return getRaw(at + "/doc/" + x.plainIDs[spread(i, len(x.plainIDs))]) }
+	}
+	sqlPage := func(at string) func(int) []byte { return func(int) []byte { return getRaw(at + "/page") } }
+	sqlCreate := func(at string) func(int) []byte { return post(at+"/create", "{}") }
 	for _, w := range []struct {
 		name, goal string
-		own, sql   func(i int) []byte
+		own        func(i int) []byte
+		sql        func(at string) func(i int) []byte
 	}{
-		{"document by id", "1.3", func(i int) []byte { return getRaw("/api/v1/id/" + x.ids[spread(i, len(x.ids))]) }, func(i int) []byte { return getRaw("/doc/" + x.plainIDs[spread(i, len(x.plainIDs))]) }},
-		{"page of 50", "1.3", func(int) []byte {
-			return getRaw("/api/v1/id/" + x.folder + "/@children?pageSize=50&sortBy=dc:title&enrichers.document=permissions")
-		}, func(int) []byte { return getRaw("/page") }},
-		{"create", "1.5", numbered("/api/v1/id/"+x.folder, `{"entity-type":"document","type":"File","name":"%s","properties":{"dc:title":"new","dc:description":"text"}}`), post("/create", "{}")},
-		{"chain of ten", "1.5", chain, post("/create", "{}")},
+		{"document by id", "1.3", get, sqlGet},
+		{"page of 50", "1.3", page, sqlPage},
+		{"create", "1.5", create, sqlCreate},
+		{"chain of ten", "1.5", chain, sqlCreate},
 	} {
 		for _, conns := range []int{1, 16} {
-			x.compare(out, w.name, w.goal, conns, w.own, w.sql)
+			x.compare(out, w.name, w.goal, conns, w.own, w.sql(""), w.sql("/strict"))
 		}
 	}
 	x.attempts(out)
 	x.twoNodes(out)
-	fmt.Fprintf(out, "import of %d\t1\t%.0f/s\t\t%.0f/s by COPY\t\t%.3g of its rate\t0.5\n", x.docs,
+	fmt.Fprintf(out, "import of %d\t1\t%.0f/s\t\t%.0f/s by COPY\t\t\t\t%.3g of its rate\t0.5\n", x.docs,
 		float64(x.docs)/x.loaded[0].Seconds(), float64(x.docs)/x.loaded[1].Seconds(), x.loaded[1].Seconds()/x.loaded[0].Seconds())
 	must(b, out.Flush())
 	fmt.Println(table.String())
@@ -179,6 +188,11 @@ func newAgainst(b *testing.B) *against {
 	mux.HandleFunc("GET /doc/{id}", x.sql.get)
 	mux.HandleFunc("GET /page", x.sql.page)
 	mux.HandleFunc("POST /create", x.sql.create)
+	s := strictSQL{x.sql}
+	must(b, s.fill(b.Context()))
+	mux.HandleFunc("GET /strict/doc/{id}", s.get)
+	mux.HandleFunc("GET /strict/page", s.page)
+	mux.HandleFunc("POST /strict/create", s.create)
 	x.addr = listen(b, mux)
 	_, err = pool.Exec(b.Context(), "VACUUM ANALYZE")
 	must(b, err)
@@ -287,16 +301,16 @@ func visitUntil(addr string, stop *atomic.Bool, next *atomic.Int64, request func
 
 func (p *process) host() string { return strings.TrimPrefix(p.base, "http://") }
 
-// compare runs both arms in turn.
-func (x *against) compare(out io.Writer, name, goal string, conns int, own, sql func(int) []byte) {
-	var medians, p99s [2][]time.Duration
-	var used [2]spent
-	var answered [2]int
+// compare runs the arms in turn: catena, SQL, and SQL that does more.
+func (x *against) compare(out io.Writer, name, goal string, conns int, requests ...func(int) []byte) {
+	var medians, p99s [3][]time.Duration
+	var used [3]spent
+	var answered [3]int
 	for range 3 {
-		for arm, to := range []string{x.nodes[0].host(), x.addr} {
-			request := own
-			if arm == 1 {
-				request = sql
+		for arm, request := range requests {
+			to := x.addr
+			if arm == 0 {
+				to = x.nodes[0].host()
 			}
 			before := x.spent()
 			median, p99, _ := x.timed([]string{to}, conns, request)
@@ -305,15 +319,15 @@ func (x *against) compare(out io.Writer, name, goal string, conns int, own, sql 
 			medians[arm], p99s[arm] = append(medians[arm], median), append(p99s[arm], p99)
 		}
 	}
-	var median, p99 [2]time.Duration
+	var median, p99 [3]time.Duration
 	for arm := range medians {
 		slices.Sort(medians[arm])
 		slices.Sort(p99s[arm])
 		median[arm], p99[arm] = medians[arm][1].Round(time.Microsecond), p99s[arm][1].Round(time.Microsecond)
 	}
-	ours, theirs := used[0].each(answered[0]), used[1].each(answered[1])
-	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t%.2f\t%s\t%.0f + %.0f + %.0f\t%.0f + %.0f\n", name, conns, median[0], p99[0], median[1], p99[1],
-		float64(median[0])/float64(median[1]), goal, ours[0], ours[1], ours[2], theirs[2], theirs[1])
+	ours, plain, strict := used[0].each(answered[0]), used[1].each(answered[1]), used[2].each(answered[2])
+	fmt.Fprintf(out, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t%.2f\t%.0f + %.0f + %.0f\t%.0f + %.0f\t%.0f + %.0f\n", name, conns, median[0], p99[0], median[1], p99[1], median[2], p99[2],
+		float64(median[0])/float64(median[1]), goal, float64(median[0])/float64(median[2]), ours[0], ours[1], ours[2], plain[2], plain[1], strict[2], strict[1])
 }
 
 // spent is how long processors were busy for catena, the database, and this process.
@@ -394,7 +408,7 @@ func (x *against) attempts(out io.Writer) {
 	r, w := x.figure(repeats), x.figure(writes)
 	x.timed([]string{x.nodes[0].host(), x.nodes[1].host()}, 16, numbered("/api/v1/id/"+x.folder, `{"entity-type":"document","type":"File","name":"w%s"}`))
 	r, w = x.figure(repeats)-r, x.figure(writes)-w
-	fmt.Fprintf(out, "16 writers in one folder, two nodes\t16\t%.3f attempts a transaction\t\t\t\t\t1.05\n", 1+r/max(w, 1))
+	fmt.Fprintf(out, "16 writers in one folder, two nodes\t16\t%.3f attempts a transaction\t\t\t\t\t\t\t1.05\n", 1+r/max(w, 1))
 }
 
 // twoNodes compares what one node answers with what two do.
@@ -414,11 +428,11 @@ func (x *against) twoNodes(out io.Writer) {
 	}
 	slices.Sort(rates[0])
 	slices.Sort(rates[1])
-	fmt.Fprintf(out, "documents of two nodes, and of one\t16\t%.0f/s\t\t%.0f/s of one\t\t%.2f times\t1.8\n", rates[1][1], rates[0][1], rates[1][1]/rates[0][1])
+	fmt.Fprintf(out, "documents of two nodes, and of one\t16\t%.0f/s\t\t%.0f/s of one\t\t\t\t%.2f times\t1.8\n", rates[1][1], rates[0][1], rates[1][1]/rates[0][1])
 	// All of it shares these processors. With as many for each node and for the database, a node answers until its own are busy, and
 	// two do until those of the database are.
 	us := used.each(answered)
-	fmt.Fprintf(out, "the same, processors of their own\t16\t%.0f µs of a node, %.0f of the database, %.0f of the client\t\t\t\t%.2f times\t1.8\n", us[0], us[1], us[2], min(2, us[0]/us[1]))
+	fmt.Fprintf(out, "the same, processors of their own\t16\t%.0f µs of a node, %.0f of the database, %.0f of the client\t\t\t\t\t\t%.2f times\t1.8\n", us[0], us[1], us[2], min(2, us[0]/us[1]))
 }
 
 // farAway returns the address of a database by a way that takes a while in each direction.

@@ -173,7 +173,7 @@ func scaleSetting(b *testing.B) (dir string, docs int) {
 func BenchmarkScaleImport(b *testing.B) {
 	dir, docs := scaleSetting(b)
 	for range b.N {
-		host.TuneMemory()()
+		host.TuneMemory(false)()
 		a, err := (&global{data: dir, logLevel: "error", logFormat: "text"}).openWith(b.Context(), openOptions{adminPassword: adminPassword})
 		if err != nil {
 			b.Fatal(err)

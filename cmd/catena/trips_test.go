@@ -156,7 +156,8 @@ func TestRoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if most, _ := store.counted(); most > 4 {
-		t.Errorf("words are indexed with %d round trips of one transaction", most)
+	most, _ := store.counted()
+	if t.Logf("words: %d round trips of one transaction", most); most > 5 {
+		t.Errorf("words are indexed with %d round trips of one transaction, want 5 at most", most)
 	}
 }

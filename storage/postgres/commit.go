@@ -9,6 +9,7 @@ import (
 	"catena/storage/kv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // slot is the row of a connection: every commit puts the next token there, and is refused if the row holds another
@@ -88,12 +89,23 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	case err == nil:
 		own.token++
 		return nil
+	case outlived(err):
+		release(s.conn, true)
+		s.conn = nil
+		return down(ctx, err)
 	case !lost(err) && ctx.Err() == nil:
 		return failed(ctx, err)
 	}
 	release(s.conn, true)
 	s.conn = nil
 	return s.s.outcome(*own, err)
+}
+
+// outlived reports whether a commit was refused because the slot of its connection holds another token, or is gone. No commit of
+// this connection will ever be made; one of another connection may.
+func outlived(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "22012" // of the division in the statement confirm
 }
 
 // copied are the new rows of a transaction in the format of COPY, and what else it writes; nil if they are few.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -262,6 +263,25 @@ func TestStaleConnections(t *testing.T) {
 	}
 }
 
+// TestTakenSlot takes the slots of connections away: transactions are made on other ones.
+func TestTakenSlot(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	d := kv.New(s, kv.Options{Log: quiet})
+	defer d.Close()
+	for i, taken := range []string{"SELECT", "UPDATE slots SET token = token + 7", "DELETE FROM slots"} {
+		if _, err := s.spare.Exec(ctx, taken); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Update(ctx, func(tx *kv.Tx) error { return tx.Set([]byte("a"), strconv.AppendInt(nil, int64(i), 10)) }); err != nil {
+			t.Errorf("after %s: %v", taken, err)
+		}
+		var got []byte
+		if err := d.View(ctx, func(tx *kv.Tx) (err error) { got, err = tx.Get([]byte("a")); return err }); err != nil || string(got) != strconv.Itoa(i) {
+			t.Errorf("after %s: got %q, %v", taken, got, err)
+		}
+	}
+}
+
 // TestBroken has a transaction go on although a read has found that its connection is lost: it runs again.
 func TestBroken(t *testing.T) {
 	s := opened(t, pgtest.Schema())
@@ -380,5 +400,65 @@ func TestFormat(t *testing.T) {
 	_ = s.Close()
 	if _, err := Open(ctx, pgtest.Address(t), Options{Log: quiet, Schema: schema}); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "format 1000") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestSnapshotIsolation refuses a server whose level SERIALIZABLE is only snapshot isolation: PostgreSQL behind a proxy that asks it for
+// REPEATABLE READ instead.
+func TestSnapshotIsolation(t *testing.T) {
+	socket := pathOf(t) + "/.s.PGSQL.5432"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("unix", socket)
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+			go func() {
+				_, _ = io.Copy(client, server)
+				_ = client.Close()
+			}()
+			go func() {
+				_ = weaken(server, client)
+				_ = server.Close()
+			}()
+		}
+	}()
+	s, err := Open(ctx, "postgres://catena@"+l.Addr().String()+"/postgres?sslmode=disable", Options{Log: quiet, Schema: pgtest.Schema()})
+	if err == nil {
+		_ = s.Close()
+	}
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "only snapshot isolation") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// weaken copies the messages of a client, whose transactions are no longer serializable.
+func weaken(to io.Writer, from io.Reader) error {
+	head := make([]byte, 4) // the first message has no type
+	for {
+		if _, err := io.ReadFull(from, head); err != nil {
+			return err
+		}
+		size := head[len(head)-4:]
+		body := make([]byte, binary.BigEndian.Uint32(size)-4)
+		if _, err := io.ReadFull(from, body); err != nil {
+			return err
+		}
+		body = bytes.Replace(body, []byte("level serializable"), []byte("level repeatable read"), 1)
+		binary.BigEndian.PutUint32(size, uint32(len(body)+4))
+		if _, err := to.Write(append(head, body...)); err != nil {
+			return err
+		}
+		head = make([]byte, 5)
 	}
 }

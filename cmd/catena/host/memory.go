@@ -9,15 +9,23 @@ import (
 // request holds may take more.
 const memoryGoal = 224 << 20
 
+// remoteGarbage is how much garbage a server on a database may gather before it is collected, in percent of what it keeps. It keeps
+// little, and would collect some ten times a second; memoryGoal bounds it as well.
+const remoteGarbage = 400
+
 // TuneMemory has the garbage collector work harder near memoryGoal, unless the environment says otherwise, and not at all
 // until the returned function is called, once the server has started: of what a start allocates much is kept, so that
-// collecting it several times took a tenth of the start. That function also gives back what only the start needed.
-func TuneMemory() (started func()) {
+// collecting it several times took a tenth of the start. That function also gives back what only the start needed. Remote says that
+// the rows are in a database.
+func TuneMemory(remote bool) (started func()) {
 	if os.Getenv("GOMEMLIMIT") != "" { // it may permit more than the machine has, or be off
 		return func() { go releaseProgram() }
 	}
 	debug.SetMemoryLimit(memoryGoal) // holds during the start as well, which may replay a long log
 	percent := debug.SetGCPercent(-1)
+	if remote && os.Getenv("GOGC") == "" {
+		percent = remoteGarbage
+	}
 	return func() {
 		debug.SetGCPercent(percent)
 		go func() {
