@@ -231,6 +231,16 @@ func TestTraces(t *testing.T) {
 	if last == nil || last.Op != "Test.Call" || last.Error != "thing: taken" || len(last.Steps) != 1 || last.Steps[0].Op != "Test.Fail" {
 		t.Errorf("last error: %+v", last)
 	}
+	if _, err := e.Run(context.Background(), Call{Op: "Test.Call", As: e.System(), Trace: true, Params: map[string]any{"op": "Test.Fail"}}); err == nil {
+		t.Fatal("no error")
+	}
+	if last = e.Traces().LastError(); last.Duration <= 0 || len(last.Steps) != 1 || last.Steps[0].Duration > last.Duration {
+		t.Errorf("the time of a call that failed: %+v", last)
+	}
+	res, err = e.Run(context.Background(), Call{Op: "Test.Call", As: e.System(), Trace: true, Params: map[string]any{"op": "Test.Who", "opp": 1}})
+	if err != nil || len(res.Trace.Warnings) != 1 || !strings.Contains(res.Trace.Warnings[0], `unknown parameter "opp", perhaps op`) {
+		t.Errorf("a parameter that does not exist: %v, %+v", err, res.Trace)
+	}
 	for range 1200 {
 		e.Traces().add(&Trace{ID: fmt.Sprint(time.Now().UnixNano()), Start: time.Now()})
 	}

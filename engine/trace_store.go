@@ -337,8 +337,9 @@ func (e *Engine) traceFailure(r *running, err error) {
 	t := r.root
 	if t == nil || r.bare {
 		t = r.newTrace(r.began)
-		t.Duration, t.Steps = time.Since(r.began), r.failedSteps(err)
+		t.Steps = r.failedSteps(err)
 	}
+	t.Duration = time.Since(t.Start)
 	_, cause := root(err)
 	t.Error = r.shown(cause.Error(), maxSummary)
 	r.res.Trace = t

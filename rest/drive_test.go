@@ -307,6 +307,48 @@ func TestLostUpdate(t *testing.T) {
 	}
 }
 
+// TestRecordsFromComputers: a computer can neither replace nor rename nor delete a document that must be kept, nor the folder that it is
+// in; what it is told says so, and everything stays.
+func TestRecordsFromComputers(t *testing.T) {
+	s := start(t)
+	s.User("bob")
+	const api = "/nuxeo/api/v1"
+	expect(t, s.Do("POST", api+"/automation/Document.Create", `{"input":"/","params":{"type":"Workspace","name":"desk","properties":"dc:title=Desk"}}`), 200, "")
+	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"Everything"}}`), 200, "")
+	d := &desktop{t: t, s: s}
+	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
+	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.SetSynchronization", `{"input":"doc:/desk","params":{"enable":true}}`), 204, "")
+	var desk struct{ UID string }
+	d.read(s.Do("GET", api+"/path/desk", ""), &desk)
+	var folder item
+	d.run("CreateFolder", "", `{"parentId":"default#`+desk.UID+`","name":"Deeds"}`, &folder)
+	file := d.upload("CreateFile", "deed.bin", "first", `{"parentId":"`+folder.ID+`"}`)
+	id := file.ID[strings.LastIndexByte(file.ID, '#')+1:]
+	for _, keep := range []string{"Retain", "Hold"} {
+		expect(t, s.Do("POST", api+"/automation/Document."+keep, `{"input":"`+id+`","params":{}}`), 200, "")
+		refused := func(what string, a *resttest.Answer) {
+			t.Helper()
+			if a.StatusCode != 403 || !strings.Contains(a.Text, "under_retention") {
+				t.Errorf("%s: %s: %s: %s", keep, what, a.Status, a.Text)
+			}
+		}
+		var batch struct{ BatchID string }
+		d.read(d.send("POST", "/nuxeo/api/v1/upload/", ""), &batch)
+		at := "/nuxeo/api/v1/upload/" + batch.BatchID + "/0"
+		d.read(d.send("POST", at, "second", "X-File-Name", "deed.bin", "Content-Type", "application/octet-stream"), nil)
+		refused("replace", d.send("POST", at+"/execute/NuxeoDrive.UpdateFile", `{"params":{"id":"`+file.ID+`"}}`))
+		const run = "/nuxeo/site/automation/NuxeoDrive."
+		refused("rename", d.send("POST", run+"Rename", `{"params":{"id":"`+file.ID+`","name":"other.bin"}}`))
+		refused("delete", d.send("POST", run+"Delete", `{"params":{"id":"`+file.ID+`"}}`))
+		refused("delete the folder", d.send("POST", run+"Delete", `{"params":{"id":"`+folder.ID+`"}}`))
+		var is item
+		d.run("GetFileSystemItem", "", `{"id":"`+file.ID+`"}`, &is)
+		if text := s.Do("GET", api+"/id/"+id+"/@blob/file:content", "").Text; is.Name != "deed.bin" || text != "first" {
+			t.Errorf("%s: %+v has %q", keep, is, text)
+		}
+	}
+}
+
 // TestNamesFromComputers has file systems that write accents as characters of their own find what has them, and files
 // called .bin stay files.
 func TestNamesFromComputers(t *testing.T) {

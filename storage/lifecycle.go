@@ -86,21 +86,15 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	if cur.IsTrashed() == trashed {
 		return t.finish(d, cur), nil
 	}
-	if trashed {
-		if err := t.mayGo(cur); err != nil {
-			return nil, err
-		}
-	}
 	ids, whole, err := t.below(cur.id, t.repo.limits.TreeCopy)
 	if err != nil {
 		return nil, err
 	}
 	if !whole {
 		ids = nil
-		if err := t.kv.Set(layout.TrashKey(cur.id), trashRow(trashed, nil)); err != nil {
+		if err := t.trashLater(cur, trashed); err != nil {
 			return nil, err
 		}
-		t.kv.Wake(trashTopic)
 	}
 	below := len(ids)
 	if !trashed {
@@ -111,6 +105,9 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 		ids = append(ids, above...)
 	}
 	others, err := t.loadMany(ids)
+	if err == nil && trashed {
+		err = t.mayAllGo(append(others, cur))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +125,17 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	t.changed(Change{Kind: "lifecycle", Note: kind}, cur)
 	d = t.finish(d, cur)
 	return d, t.fire(Event{Name: event, Doc: d})
+}
+
+// trashLater leaves what is below a document to the sweep.
+func (t *Tx) trashLater(d *Doc, trashed bool) error {
+	if trashed {
+		if err := t.cutOwned(d.id); err != nil {
+			return err
+		}
+	}
+	t.kv.Wake(trashTopic)
+	return t.kv.Set(layout.TrashKey(d.id), trashRow(trashed, nil))
 }
 
 // flagTrashed writes the flag and the index rows of documents; nil ones have been deleted meanwhile.

@@ -101,11 +101,24 @@ func (t *Tx) mayGo(d *Doc) error {
 	switch r := d.kept; {
 	case d.IsProxy(): // what it shows stays
 	case r.Hold:
-		return fault.Denied.Errorf("document %s: is under legal hold", d.ID())
+		return fault.Denied.Errorf("document %s: is under legal hold", d.ID()).WithCode(fault.CodeUnderRetention)
 	case r.Until == Indeterminate:
-		return fault.Denied.Errorf("document %s: is under retention", d.ID())
+		return fault.Denied.Errorf("document %s: is under retention", d.ID()).WithCode(fault.CodeUnderRetention)
 	case r.Holds(t.now):
-		return fault.Denied.Errorf("document %s: is under retention until %s", d.ID(), r.Until.Time().Format(time.RFC3339))
+		return fault.Denied.Errorf("document %s: is under retention until %s", d.ID(), r.Until.Time().Format(time.RFC3339)).WithCode(fault.CodeUnderRetention)
+	}
+	return nil
+}
+
+// mayAllGo is mayGo for several documents; nil ones have been deleted meanwhile.
+func (t *Tx) mayAllGo(all Docs) error {
+	for _, d := range all {
+		if d == nil {
+			continue
+		}
+		if err := t.mayGo(d); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"catena/rest"
 )
@@ -23,7 +24,7 @@ var brokenFiles = map[string]struct {
 	files map[string]string
 	want  []string
 }{
-	"a variable":   {map[string]string{"chains/a.yaml": "name: A\ninput: document\nparams: [{name: title}]\nsteps:\n  - op: Document.SetProperty\n    params: {xpath: \"dc:title\", value: \"@{titel}\"}\n"}, []string{"a.yaml:6:44: step 1: Document.SetProperty: expression: unknown variable \"titel\", perhaps title"}},
+	"a variable":   {map[string]string{"chains/a.yaml": "name: A\ninput: document\nparams: [{name: title}]\nsteps:\n  - op: Document.SetProperty\n    params: {xpath: \"dc:title\", value: \"@{titel}\"}\n"}, []string{"a.yaml:6:43: step 1: Document.SetProperty: expression: unknown variable \"titel\", perhaps title"}},
 	"a helper":     {map[string]string{"schedules/a.yaml": "name: A\nas: Administrator\ncron: 0 7 * * *\nrun: Log\nparams: {level: info, message: \"@{Fn.padLef(1, 2)}\"}\n"}, []string{"a.yaml:5:23: step 1: Log: parameter \"message\": expression: unknown function Fn.padLef, perhaps Fn.padLeft"}},
 	"a vocabulary": {map[string]string{"chains/a.yaml": "name: A\nsteps:\n  - op: Directory.Entries\n    params: {directoryName: natur}\n"}, []string{`a.yaml:4:29: step 1: Directory.Entries: parameter "directoryName": directory natur: does not exist, perhaps nature`}},
 	"two files": {map[string]string{
@@ -99,7 +100,9 @@ func TestConfigCheckAsServe(t *testing.T) {
 // served are the problems that serve has with a data directory.
 func served(t *testing.T, data string, workflow bool) []string {
 	t.Helper()
-	g := &global{data: data}
+	g := &global{}
+	g.flags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	g.data = data
 	s := &serve{}
 	s.accept(&cobra.Command{Use: "serve"})
 	a, err := s.open(t.Context(), g, io.Discard)
@@ -113,7 +116,7 @@ func served(t *testing.T, data string, workflow bool) []string {
 	}()
 	a.log = slog.New(slog.DiscardHandler)
 	answer := httptest.NewRecorder()
-	a.handler(rest.Config{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+	a.handler(rest.Config{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://127.0.0.1/readyz", nil))
 	if degraded := strings.Contains(answer.Body.String(), `"workflowStatus":"ok"`); degraded == workflow {
 		t.Errorf("readyz: %s", answer.Body)
 	}

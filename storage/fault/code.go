@@ -115,6 +115,7 @@ const (
 	CodeTooSmall
 	CodeTransactionTimeout
 	CodeUISession
+	CodeUnderRetention
 	CodeUnknownField
 	CodeUnknownOperation
 	CodeUnknownProvider
@@ -241,6 +242,7 @@ var codes = [codeEnd]struct {
 	CodeTooSmall:                {"too_small", []Kind{Invalid}, "A number is too small.", "Send at least the number in the message."},
 	CodeTransactionTimeout:      {"transaction_timeout", []Kind{Limit}, "A call took too long; all of its changes were undone.", "Do less in one call, or use a job."},
 	CodeUISession:               {"ui_session", []Kind{Invalid, NotFound}, "The operation requires a UI session, but the call does not name one, or it does not exist or has expired.", "Open one with WebUI.InitSeamContext, and send its id as the context variable conversationId."},
+	CodeUnderRetention:          {"under_retention", []Kind{Denied}, "The document is a record that is kept as it is: its files, or all of it while it is under retention or legal hold.", "Work on a copy, or wait until the retention has ended or the hold is removed; the message says which."},
 	CodeUnknownField:            {"unknown_field", []Kind{Invalid}, "There is no field or argument with this name.", "Check the name; the message lists the valid names or the most similar one."},
 	CodeUnknownOperation:        {"unknown_operation", []Kind{Invalid, NotFound}, "There is no operation with this name.", "Check the name; the message suggests the most similar one."},
 	CodeUnknownProvider:         {"unknown_provider", []Kind{NotFound}, "There is no page provider with this name.", "Check the name; the message suggests the most similar one."},

@@ -235,3 +235,71 @@ func TestSize(t *testing.T) {
 		t.Errorf("%d bytes", size)
 	}
 }
+
+// TestFiltersOverMany finds the few runs among 10,000 that fit each filter, exactly and page by page.
+func TestFiltersOverMany(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := w.owner("alice"), w.owner("bob")
+	const n = 10_000
+	for from := 0; from < n; from += 500 {
+		w.update(func(tx *storage.Tx) error {
+			var all []history.Ended
+			for i := from; i < from+500; i++ {
+				r := history.Run{
+					ID: fmt.Sprintf("0-%05d", i), Owned: alice, Repository: "default", Op: "Often", EntryPoint: "rest", Request: fmt.Sprintf("r%d", i),
+					Start: w.began.Add(time.Duration(i) * time.Second), Duration: time.Millisecond, Expires: w.began.Add(240 * time.Hour),
+				}
+				if i%1000 == 7 {
+					r.Op = "Rare"
+				}
+				if i%2000 == 9 {
+					r.Owned = bob
+				}
+				all = append(all, history.Ended{Run: r})
+			}
+			return history.Keep(tx, all)
+		})
+	}
+	w.update(func(tx *storage.Tx) error {
+		r := history.Run{ID: "0-05000x", Owned: bob, Repository: "default", Op: "Rare", EntryPoint: "rest", Start: w.began.Add(5000 * time.Second), Code: "invalid", Error: "no", Expires: w.began.Add(240 * time.Hour)}
+		return history.KeepFailed(tx, r, history.Details{}, history.Limits{All: 10, User: 10})
+	})
+	at := func(s int) time.Time { return w.began.Add(time.Duration(s) * time.Second) }
+	for _, c := range []struct {
+		as   string
+		f    history.Filter
+		want string
+	}{
+		{"Administrator", history.Filter{Op: "Rare"}, "[09007 08007 07007 06007 05007 05000x 04007 03007 02007 01007 00007]"},
+		{"Administrator", history.Filter{User: "bob"}, "[08009 06009 05000x 04009 02009 00009]"},
+		{"Administrator", history.Filter{User: "bob", State: history.Failed}, "[05000x]"},
+		{"Administrator", history.Filter{Code: "invalid"}, "[05000x]"},
+		{"Administrator", history.Filter{Request: "r4321"}, "[04321]"},
+		{"Administrator", history.Filter{Since: at(5006), Until: at(5009)}, "[05008 05007 05006]"},
+		{"Administrator", history.Filter{Since: at(2000), Until: at(7000), Op: "Rare", State: history.Done}, "[06007 05007 04007 03007 02007]"},
+		{"bob", history.Filter{}, "[08009 06009 05000x 04009 02009 00009]"},
+		{"bob", history.Filter{Op: "Often"}, "[08009 06009 04009 02009 00009]"},
+		{"alice", history.Filter{User: "bob"}, "[]"},
+	} {
+		began := time.Now()
+		var ids []string
+		f := c.f
+		f.Limit = 2
+		for more := true; more; {
+			var page []string
+			page, more = w.list(c.as, f)
+			ids = append(ids, page...)
+			if len(page) > 0 {
+				f.Before = "0-" + page[len(page)-1]
+			}
+		}
+		if got := fmt.Sprint(ids); got != c.want {
+			t.Errorf("%s %+v: %s, want %s", c.as, c.f, got, c.want)
+		}
+		if took := time.Since(began); took > 10*time.Second { // much more than it takes, for slow machines
+			t.Errorf("%s %+v took %s", c.as, c.f, took)
+		} else {
+			t.Logf("%s %+v: %s", c.as, c.f, took.Round(time.Millisecond))
+		}
+	}
+}

@@ -206,12 +206,12 @@ func change(t *storage.Tx, before, after *storage.Doc) error {
 	}
 	for xpath, was := range fixed {
 		if now[xpath] != was {
-			return fault.Denied.Errorf("document %s: is a record, whose file %s cannot change", before.ID(), xpath).In(xpath)
+			return fault.Denied.Errorf("document %s: is a record, whose file %s cannot change", before.ID(), xpath).In(xpath).WithCode(fault.CodeUnderRetention)
 		}
 	}
 	for xpath := range now {
 		if _, ok := fixed[xpath]; !ok {
-			return fault.Denied.Errorf("document %s: is a record, and can have no further file %s", before.ID(), xpath).In(xpath)
+			return fault.Denied.Errorf("document %s: is a record, and can have no further file %s", before.ID(), xpath).In(xpath).WithCode(fault.CodeUnderRetention)
 		}
 	}
 	if !before.Retention().Holds(t.Now()) {
@@ -244,7 +244,7 @@ func same(before, after *storage.Doc) error {
 			continue
 		}
 		if !slices.Contains(after.Schemas(), s) {
-			return fault.Denied.Errorf("document %s: is under retention or legal hold, and keeps the schema %s", before.ID(), s.Name)
+			return fault.Denied.Errorf("document %s: is under retention or legal hold, and keeps the schema %s", before.ID(), s.Name).WithCode(fault.CodeUnderRetention)
 		}
 		for _, f := range s.Fields {
 			if slices.Contains(touched, f.Key) {
@@ -256,7 +256,7 @@ func same(before, after *storage.Doc) error {
 				return err
 			}
 			if !bytes.Equal(f.AppendJSON(nil, was, nil), f.AppendJSON(nil, is, nil)) {
-				return fault.Denied.Errorf("document %s: is under retention or legal hold, and its property %s cannot change", before.ID(), f.Key).In(f.Key)
+				return fault.Denied.Errorf("document %s: is under retention or legal hold, and its property %s cannot change", before.ID(), f.Key).In(f.Key).WithCode(fault.CodeUnderRetention)
 			}
 		}
 	}
@@ -284,7 +284,7 @@ func cut(t *storage.Tx, top string) error {
 			return err
 		}
 		if d != nil && d.Retention().Holds(t.Now()) && in.Within(d, id) {
-			return fault.Denied.Errorf("document %s: below it, %s is under retention or legal hold", top, d.ID())
+			return fault.Denied.Errorf("document %s: below it, %s is under retention or legal hold", top, d.ID()).WithCode(fault.CodeUnderRetention)
 		}
 	}
 	return t.Err()

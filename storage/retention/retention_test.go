@@ -26,11 +26,17 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return newWorldOf(t, 10_000)
+}
+
+// newWorldOf is a world of which a call looks at trees of so many documents at once.
+func newWorldOf(t testing.TB, tree int) *world {
+	t.Helper()
 	w := &world{t: t}
 	w.now.Store(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	w.Repo = storagetest.Open(t, func(c *storage.Config) {
 		c.Clock = func() time.Time { return time.UnixMilli(w.now.Load()) }
-		c.Limits.TreeCopy = 10_000
+		c.Limits.TreeCopy = tree
 		w.config = *c
 	})
 	return w
@@ -94,6 +100,11 @@ func (w *world) retained(ref storage.Ref, until storage.Until) {
 
 func remove(t *storage.Tx, d *storage.Doc) error { return t.Delete(d) }
 
+func trash(t *storage.Tx, d *storage.Doc) error {
+	_, err := t.SetTrashed(d, true)
+	return err
+}
+
 func setting(xpath string, v any) func(t *storage.Tx, d *storage.Doc) error {
 	return func(t *storage.Tx, d *storage.Doc) error {
 		if err := d.Set(xpath, v); err != nil {
@@ -116,6 +127,7 @@ func TestKept(t *testing.T) {
 		_, err := t.SetTrashed(d, true)
 		return err
 	}))
+	w.refused(fault.Denied, "is under retention until", with("/desk", trash))
 	w.refused(fault.Denied, "its property dc:title cannot change", with("/desk/deed", setting("dc:title", "Other")))
 	w.refused(fault.Denied, "whose file file:content cannot change", with("/desk/deed", setting("file:content", map[string]any{"data": "y", "name": "x.txt"})))
 	w.refused(fault.Denied, "whose file file:content cannot change", with("/desk/deed", setting("file:content", nil)))
@@ -138,6 +150,21 @@ func TestKept(t *testing.T) {
 	w.must(with("/desk/deed", setting("dc:title", "Other")))
 	w.must(with("/desk", remove))
 	w.verified()
+}
+
+// TestTrashOfLargeFolder: a folder with more documents than a call looks at does not go to the trash either, while one of them must be kept.
+func TestTrashOfLargeFolder(t *testing.T) {
+	w := newWorldOf(t, 2)
+	w.create("/", "Folder", "desk", nil)
+	w.create("/desk", "Folder", "deep", nil)
+	for i := range 5 {
+		w.create("/desk/deep", "File", fmt.Sprintf("f%d", i), nil)
+	}
+	w.retained("/desk/deep/f3", w.in(time.Hour))
+	w.refused(fault.Denied, "is under retention or legal hold", with("/desk", trash))
+	w.must(with("/desk/deep/f4", trash))
+	w.now.Add(2 * time.Hour.Milliseconds())
+	w.must(with("/desk", trash))
 }
 
 func mustParent(t *storage.Tx, d *storage.Doc) *storage.Doc {
