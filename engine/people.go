@@ -146,5 +146,5 @@ func (c *Ctx) label(vocabulary, key string) (string, error) {
 	if label == "" {
 		return key, nil
 	}
-	return record.Registry(c.Tx.Repo()).Text(lang, label), nil
+	return record.Registry(c.Tx).Text(lang, label), nil
 }

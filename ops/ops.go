@@ -59,7 +59,7 @@ var Uploads = upload.Files
 
 // Config is what operations know of the server. The zero value is a server without configuration.
 type Config struct {
-	Directories  *directories.Registry // whose names texts are checked for; nil: they are not
+	Directories  func() *directories.Registry // whose names texts are checked for; nil: they are not
 	Outside      blob.Outside
 	Spreadsheets []string // command line of workers that read spreadsheets; nil: they are read in this process
 	Drive        drive.Config

@@ -196,7 +196,7 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 	clock := scenario.NewClock()
 	var runs *waiting.Runs
 	declarations := func() *declaration.Declarations {
-		types, err := declaration.New(fstest.MapFS{})
+		types, err := declaration.New(fstest.MapFS{}, fstest.MapFS{})
 		if err != nil {
 			t.Fatal(err)
 		}

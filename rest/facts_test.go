@@ -26,7 +26,6 @@ import (
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/directory"
-	"catena/storage/directory/record"
 	"catena/storage/outbox"
 	"catena/storage/schema"
 )
@@ -78,7 +77,7 @@ func TestWire(t *testing.T) {
 				Deployed: deployed,
 				Siblings: []string{"other"},
 				Storage: func(c *storage.Config) {
-					c.Types, c.Clock, c.Owners = types, ticking(), append(slices.Clip(c.Owners), record.Use(directories))
+					c.Types, c.Beside, c.Clock = types, directories, ticking()
 				},
 				Rest: func(c *rest.Config) { c.JWTSecret, c.Portal = secret, secret },
 			})

@@ -15,7 +15,7 @@ import (
 )
 
 // catalog is a repository with the declarations of one moment, and what reading and writing documents needs to know of them. It
-// never changes: declarations that are deployed while the server runs make a new one. A transaction keeps the one that it began
+// never changes: declarations of types and of directories that are deployed while the server runs make a new one. A transaction keeps the one that it began
 // with, and a document the one that it was read with, so that names, types and indexes always fit together.
 //
 // A row counts the deployments of a store. Every transaction that writes reads it, and so loses the race against a
@@ -26,6 +26,7 @@ type catalog struct {
 	generation int64 // of the declarations, as the row counts them
 
 	types      *schema.Registry
+	beside     any // what else is declared
 	shapes     map[*schema.Schema]*shape
 	typeShapes map[*schema.Type][]*shape
 	fields     map[string]fieldRef
@@ -38,17 +39,27 @@ type catalog struct {
 	automatic atomic.Pointer[automaticSet] // as the last transaction that looked found them
 }
 
-// Declarations return the declarations of the types of documents that a store keeps, beside those that a server has anyway.
-type Declarations func(t *Tx) (*schema.Registry, error)
+// Declared is what is declared: the types of documents, and what a package that stands on this one makes of them and of declarations
+// of its own, a pointer that changes together with the types: the directories.
+type Declared struct {
+	Types  *schema.Registry
+	Beside any
+}
+
+// Declarations return what a store keeps that is declared, beside what a server has anyway.
+type Declarations func(t *Tx) (Declared, error)
 
 // declaredKey is a row of the tables, which the repositories of a store share.
 var declaredKey = layout.TableKey(layout.TableSpace, "declarations", "generation")
 
 // errOutdated ends a transaction that has not begun: it would not know what has been deployed.
-var errOutdated = fault.Unavailable.Errorf("types of documents: they have just changed")
+var errOutdated = fault.Unavailable.Errorf("declarations: they have just changed")
 
 // TypesOf returns the types of documents that a transaction knows: those of its beginning.
 func TypesOf(t *Tx) *schema.Registry { return t.repo.types }
+
+// BesideOf returns what a transaction knows of what is declared beside the types: that of its beginning.
+func BesideOf(t *Tx) any { return t.repo.beside }
 
 // Redeclared notes that the declarations which the store keeps have changed: from the commit on, every transaction has the new
 // ones.
@@ -77,9 +88,10 @@ func generationOf(k *kv.Tx) (int64, error) {
 }
 
 // newCatalog prepares what reading documents needs to know about the types; old is the one before, nil at the beginning.
-func newCatalog(r *Repo, types *schema.Registry, generation int64, old *catalog) *catalog {
+func newCatalog(r *Repo, d Declared, generation int64, old *catalog) *catalog {
+	types := d.Types
 	c := &catalog{
-		Repo: r, generation: generation, types: types, shapes: map[*schema.Schema]*shape{}, typeShapes: map[*schema.Type][]*shape{},
+		Repo: r, generation: generation, types: types, beside: d.Beside, shapes: map[*schema.Schema]*shape{}, typeShapes: map[*schema.Type][]*shape{},
 		fields: map[string]fieldRef{}, words: map[string]string{}, parts: map[*schema.Field][]part{}, compounds: compounds(types), written: map[string]*atomic.Int64{},
 	}
 	for _, s := range types.Schemas() {
@@ -111,6 +123,8 @@ func newCatalog(r *Repo, types *schema.Registry, generation int64, old *catalog)
 	return c
 }
 
+func (c *catalog) declared() Declared { return Declared{c.types, c.beside} }
+
 // intern returns the text of b, shared if it is the name of a state or a facet.
 func (c *catalog) intern(b []byte) string {
 	if s, ok := c.words[string(b)]; ok {
@@ -123,15 +137,16 @@ func (c *catalog) intern(b []byte) string {
 func (r *Repo) openDeclared(ctx context.Context, c *Config) error {
 	if c.First != nil && r.declare != nil {
 		first := c.First.catalog.Load()
-		return r.install(ctx, first.types, first.generation)
+		return r.install(ctx, first.declared(), first.generation)
 	}
+	given := Declared{c.Types, c.Beside}
 	if c.First == nil {
 		r.declare = c.Declared
 	}
 	if r.declare == nil {
-		return r.install(ctx, c.Types, 0)
+		return r.install(ctx, given, 0)
 	}
-	r.catalog.Store(newCatalog(r, c.Types, 0, nil)) // what tables need
+	r.catalog.Store(newCatalog(r, given, 0, nil)) // what tables need
 	return r.Redeclare(ctx)
 }
 
@@ -147,18 +162,18 @@ func (r *Repo) Redeclare(ctx context.Context) error {
 		return nil
 	}
 	var generation int64
-	var types *schema.Registry
+	var found Declared
 	err := first.db.View(ctx, func(k *kv.Tx) (err error) {
 		if generation, err = generationOf(k); err != nil {
 			return err
 		}
 		now := first.catalog.Load()
 		if now.numbers != nil && now.generation == generation {
-			types = now.types
+			found = now.declared()
 			return nil
 		}
 		t := &Tx{session: &session{ctx: ctx, repo: now, kv: k, now: first.clock().UTC().Truncate(time.Millisecond)}, as: first.System()}
-		types, err = c.declare(t)
+		found, err = c.declare(t)
 		return cmp.Or(err, t.failed)
 	})
 	if err != nil {
@@ -166,17 +181,17 @@ func (r *Repo) Redeclare(ctx context.Context) error {
 	}
 	for _, r := range all {
 		now := r.catalog.Load()
-		if now == nil || now.types == types && now.numbers != nil {
+		if now == nil || now.declared() == found && now.numbers != nil {
 			continue // it is being opened, or knows
 		}
-		err = errors.Join(err, r.install(ctx, types, generation))
+		err = errors.Join(err, r.install(ctx, found, generation))
 	}
 	return err
 }
 
 // install makes declarations those of the transactions that begin from now on.
-func (r *Repo) install(ctx context.Context, types *schema.Registry, generation int64) error {
-	c := newCatalog(r, types, generation, r.catalog.Load())
+func (r *Repo) install(ctx context.Context, d Declared, generation int64) error {
+	c := newCatalog(r, d, generation, r.catalog.Load())
 	if err := c.openNumbers(ctx); err != nil {
 		return err
 	}
@@ -214,7 +229,7 @@ func (r *Repo) outdated(ctx context.Context, err *error) bool {
 		return false
 	}
 	if failed := r.Redeclare(ctx); failed != nil {
-		*err = fault.Unavailable.Errorf("types of documents: %w", failed)
+		*err = fault.Unavailable.Errorf("declarations: %w", failed)
 		return false
 	}
 	return ctx.Err() == nil

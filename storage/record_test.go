@@ -18,7 +18,7 @@ func typed(t testing.TB) *catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newCatalog(&Repo{name: "default"}, types, 0, nil)
+	return newCatalog(&Repo{name: "default"}, Declared{Types: types}, 0, nil)
 }
 
 func sample(t testing.TB, r *catalog) *Doc {

@@ -49,8 +49,10 @@ type Config struct {
 	DB    *kv.DB
 	Blobs *blob.Store
 	Types *schema.Registry
-	// Declared returns the types that the store keeps, which are asked for again after each deployment; nil: there are
-	// those of Types alone.
+	// Beside is what else is declared (Declared.Beside).
+	Beside any
+	// Declared returns what is declared with what the store keeps, which is asked for again after each deployment; nil: there are
+	// Types and Beside alone.
 	Declared Declarations
 	// Beside is the first repository of the store, if this is a further one: DB and Blobs are its.
 	First *Repo
@@ -317,6 +319,9 @@ func (r *Repo) Shared() bool { return r.shared }
 
 // Types returns the declared document types as they are now. A transaction has those of its beginning: TypesOf.
 func (r *Repo) Types() *schema.Registry { return r.catalog.Load().types }
+
+// Beside returns what is declared beside the types as it is now. A transaction has that of its beginning: BesideOf.
+func (r *Repo) Beside() any { return r.catalog.Load().beside }
 
 // Blobs returns the store of the files' content.
 func (r *Repo) Blobs() *blob.Store { return r.blobs }

@@ -72,7 +72,7 @@ var imports = map[string][]string{
 	"engine/find":                    {"engine", "storage/text"},
 	"engine/lines":                   {},
 	"engine/library":                 {"engine", "storage", "storage/declare", "storage/schema"},
-	"engine/declaration":             {"engine", "engine/library", "storage", "storage/declare", "storage/internal/...", "storage/schema", "storage/typecheck"},
+	"engine/declaration":             {"engine", "engine/library", "storage", "storage/declare", "storage/directory", "storage/directory/record", "storage/internal/...", "storage/schema", "storage/typecheck"},
 	"engine/listener":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},
 	"engine/schedule":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},
 	"engine/hook":                    {"engine", "engine/library", "storage", "storage/hold", "storage/keyring", "storage/outbox", "storage/schema"},

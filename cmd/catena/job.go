@@ -21,6 +21,11 @@ func typeCmd(g *global) *cobra.Command {
 	return kind{noun: "type", family: "Type", ext: ".yaml .yml"}.command(g)
 }
 
+// vocabularyCmd manages declarations of directories as chains are.
+func vocabularyCmd(g *global) *cobra.Command {
+	return kind{noun: "vocabulary", nouns: "vocabularies", family: "Vocabulary", ext: ".yaml .yml"}.command(g)
+}
+
 // scheduleCmd manages schedules as chains are, and shows where they stand.
 func scheduleCmd(g *global) *cobra.Command {
 	cmd := kind{noun: "schedule", family: "Schedule", ext: ".yaml .yml .json"}.command(g)

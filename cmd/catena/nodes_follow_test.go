@@ -24,7 +24,7 @@ var namesContract = map[string]string{
 	"Hook":     "name: arrived\nas: Administrator\ninput: /\nrun: Document.Create\nparams: {type: Contract, name: a}\n",
 }
 
-// TestNodesTypes declares a type on one of two servers: the other one has documents of it at once, texts that name it work on both,
+// TestNodesTypes declares a type and a vocabulary on one of two servers: the other one has documents and entries of them at once, texts that name it work on both,
 // and a server with a file that cannot stand beside it does not start.
 func TestNodesTypes(t *testing.T) {
 	store, content := pgtest.Database(t), t.TempDir()
@@ -47,6 +47,9 @@ func TestNodesTypes(t *testing.T) {
 		p.readiness(t, http.StatusOK, `"deployedStatus":"ok"`)
 	}
 	a.want(t, 400, "Administrator", "POST", "/api/v1/automation/Type.Delete", `{"params":{"name":"contract"}}`)
+	a.want(t, 200, "Administrator", "POST", "/api/v1/automation/Vocabulary.Save", `{"params":{"name":"colors.yaml","source":"directories: {color: {schema: vocabulary, entries: {red: {en: Red}}}}"}}`)
+	b.want(t, 201, "Administrator", "POST", "/api/v1/directory/color", `{"entity-type":"directoryEntry","directoryName":"color","properties":{"id":"blue","label":"Blue"}}`)
+	a.want(t, 200, "Administrator", "GET", "/api/v1/directory/color/blue", "")
 
 	b.stop(t)
 	b = startServer(t, data, "--store", store, "--blobs", content)

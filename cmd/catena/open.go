@@ -52,6 +52,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/cluster"
 	"catena/storage/credential"
+	"catena/storage/directory"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -191,7 +192,7 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	}
 	a.declared = read
 	if wrong == nil && a.fresh {
-		wrong = read.wrong // nothing can be kept yet
+		wrong = read.misfit() // nothing can be kept yet
 	}
 	if wrong != nil {
 		return nil, errors.Join(usage{wrong}, a.close())
@@ -221,21 +222,20 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.films = convert.Films{Formats: o.films, Largest: o.limits.program.Film}
 	a.programs = program.New([]string{self, workerVerb, ofProgram}, worker.Installed, o.limits.program)
-	types := a.declared.types
+	base := a.declared.kinds.Base()
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Declared: a.declared.kinds.Declared, Owners: slices.Concat([]storage.Owner{record.Use(a.declared.directories), waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: base.Types, Beside: base.Beside, Declared: a.declared.kinds.Declared, Owners: slices.Concat([]storage.Owner{waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err
 	}
 	a.branches = []branch{{repo: a.repo}}
-	if a.repo.Types() != types {
-		a.declared.wrong = a.declared.complete(a.repo.Types())
-		record.Change(a.repo, a.declared.directories)
+	if now := a.repo.Types(); now != base.Types {
+		a.declared.wrong = a.declared.complete(now)
 	}
-	if a.declared.wrong != nil {
-		return usage{a.declared.wrong}
+	if wrong := a.declared.misfit(); wrong != nil {
+		return usage{wrong}
 	}
 	if err := credential.Open(ctx, a.repo); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, First: a.repo, Types: types, PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, First: a.repo, Types: base.Types, PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
 		if err != nil {
 			return err
 		}
@@ -324,7 +324,7 @@ func checkFilms(words []string) error {
 	return nil
 }
 
-// deployments are what is deployed at run time. Types are in front, since all others name them; chains call scripts, and the others call both.
+// deployments are what is deployed at run time. Types and directories are in front, since all others name them; chains call scripts, and the others call both.
 func (a *app) deployments() library.Deployments {
 	return library.Deployments{a.declared.kinds, a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
 }
@@ -333,7 +333,7 @@ func (a *app) deployments() library.Deployments {
 // deployed at run time (chains, scripts) joins the set later.
 func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	return append(ops.All(ops.Config{
-		Directories:  a.declared.directories,
+		Directories:  func() *directory.Registry { return record.RegistryOf(a.repo) },
 		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
 		Models:       a.declared.workflows,
 		Notification: notification.Config{Templates: a.mail.Templates, Base: a.mail.Base},
@@ -345,10 +345,10 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	}), decks.Ops)
 }
 
-// sync deploys the files of the data directory: types of documents, then modules and scripts first, since chains call these, and
+// sync deploys the files of the data directory: types of documents and directories, then modules and scripts first, since chains call these, and
 // listeners, schedules and hooks last.
 func (a *app) sync(ctx context.Context) error {
-	_, err0 := a.declared.kinds.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "types")))
+	_, err0 := a.declared.kinds.Sync(ctx, a.engine, a.declared.in("types"), a.declared.in("directories"))
 	_, err := a.scripts.Modules().Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "modules")))
 	_, err1 := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
 	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))

@@ -18,7 +18,6 @@ import (
 	"catena/storage/badger"
 	"catena/storage/blob"
 	"catena/storage/declare"
-	"catena/storage/directory/record"
 	"catena/storage/kv"
 	inmemory "catena/storage/memory"
 	"catena/storage/owner"
@@ -37,16 +36,14 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	if err != nil {
 		return err
 	}
-	if d.wrong != nil {
-		var types []declare.Source
+	if d.misfit() != nil {
+		texts := map[string][]declare.Source{}
 		for _, t := range kept {
-			if t.family == "Type" {
-				types = append(types, declare.Source{Name: cmp.Or(t.File, t.Name+".yaml"), Text: t.Source})
-			}
+			texts[t.family] = append(texts[t.family], declare.Source{Name: cmp.Or(t.File, t.Name+".yaml"), Text: t.Source})
 		}
-		reg, err := d.kinds.Over(types)
-		if err == nil {
-			err = d.complete(reg)
+		all, err := d.kinds.Over(texts["Type"], texts["Vocabulary"])
+		if all.Types != nil {
+			err = errors.Join(err, d.complete(all.Types))
 		}
 		if err != nil {
 			return err
@@ -62,7 +59,7 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 	a.pdf = pdf.New(nil, "", o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
 		Name: "default", DB: a.db, Blobs: a.blobs, Types: d.types, Declared: d.kinds.Declared, Log: log,
-		Owners: slices.Concat([]storage.Owner{record.Use(d.directories)}, owner.All, ops.Owners, decks.Owners),
+		Owners: slices.Concat(owner.All, ops.Owners, decks.Owners),
 	}, "rehearsal")
 	if err != nil {
 		return err
@@ -120,7 +117,7 @@ func (g *global) kept(ctx context.Context) (all []keptText, user func(name strin
 	}); err != nil {
 		return nil, nil, err
 	}
-	for _, family := range []string{"Type", "Module", "Script", "Chain", "Listener", "Schedule", "Hook"} {
+	for _, family := range []string{"Type", "Vocabulary", "Module", "Script", "Chain", "Listener", "Schedule", "Hook"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
 			return nil, nil, err

@@ -431,14 +431,14 @@ func (t task) attempt(ctx context.Context) (err error) {
 	return t.run(ctx)
 }
 
-// watch deploys chains, scripts, listeners, schedules and hooks of the data directory again when their files change.
+// watch deploys the texts of the data directory again when their files change.
 func (a *app) watch(ctx context.Context) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "hooks", "listeners", "modules", "schedules", "scripts", "types"} {
+	for _, sub := range []string{"chains", "directories", "hooks", "listeners", "modules", "schedules", "scripts", "types"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 // of one shape: Chain.Save, Script.Save and so on. kind makes the verbs for either.
 type kind struct {
 	noun, family, ext string
+	nouns             string // several of them; "": with an s
 }
 
 // storedVersion is one kept version of a chain or a script.
@@ -42,10 +43,12 @@ func chainCmd(g *global) *cobra.Command {
 }
 
 func (k kind) command(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: k.noun, Short: fmt.Sprintf("Check, apply, list, show, compare and restore %ss", k.noun)}
+	cmd := &cobra.Command{Use: k.noun, Short: "Check, apply, list, show, compare and restore " + k.several()}
 	cmd.AddCommand(k.check(g), k.apply(g), k.list(g), k.show(g), k.versions(g), k.diff(g), k.restore(g), k.remove(g), k.export(g))
 	return cmd
 }
+
+func (k kind) several() string { return cmp.Or(k.nouns, k.noun+"s") }
 
 // files expands directories into the files of the kind.
 func (k kind) files(args []string) ([]string, error) {
@@ -172,7 +175,7 @@ func readText(name string) (string, error) {
 
 func (k kind) list(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: fmt.Sprintf("List the deployed %ss", k.noun), Args: cobra.NoArgs,
+		Use: "list", Short: "List the deployed " + k.several(), Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.table(g, cmd, call{op: k.family + ".List"})
 		},

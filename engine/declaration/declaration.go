@@ -1,14 +1,17 @@
-// Package declaration has the types of documents declared on a running server: schemas, facets, life cycles and types are texts as
-// those in the folder types of a data directory, kept in versions by engine/library. A text is accepted if it fits to all others and
-// no document would lose anything by it. All together are the declarations of the store (storage.Declarations), which every
-// server of it follows.
+// Package declaration has the types of documents and the directories declared on a running server: schemas, facets, life cycles and
+// types are texts as those in the folder types of a data directory, vocabularies and other directories as those in the folder
+// directories, kept in versions by engine/library. A text is accepted if it fits to all others and no document and no entry would
+// lose anything by it. All together are the declarations of the store (storage.Declarations), which every server of it follows.
 //
 // The file of a text that was never kept counts as if it were: a server that starts keeps it then.
 package declaration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -21,33 +24,50 @@ import (
 	"catena/engine/library"
 	"catena/storage"
 	"catena/storage/declare"
+	"catena/storage/directory"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/schema"
 	"catena/storage/typecheck"
 )
 
-const noun = "type"
-
 // extensions are those of the files.
 var extensions = []string{".yaml", ".yml"}
 
-// Declarations are those of one engine.
-type Declarations struct {
-	kind   *library.Kind
-	files  []declare.Source // of the data directory
-	base   *schema.Registry // what is built in, and the files
-	repo   *storage.Repo
-	failed atomic.Pointer[error] // why those of the store cannot be read here
+// part is what one folder declares.
+type part struct {
+	*library.Kind
+	files []declare.Source // of the data directory
 }
 
-// New returns the declarations of an engine: what is built in, and the files of a folder.
-func New(files fs.FS) (*Declarations, error) {
+// Declarations are those of one engine.
+type Declarations struct {
+	types, directories part
+	base               storage.Declared // what is built in, and the files
+	repo               *storage.Repo
+	failed             atomic.Pointer[error] // why those of the store cannot be read here
+	unread             atomic.Pointer[error] // why the directories are the built-in ones alone
+}
+
+// New returns the declarations of an engine: what is built in, and the files of two folders. Directories whose files do not fit to the
+// types are left to Unread, since the store may keep more types.
+func New(types, directories fs.FS) (*Declarations, error) {
 	d := &Declarations{}
-	d.kind = &library.Kind{Family: "Type", Noun: noun, Ext: extensions, Check: d.check, Put: d.put, Keep: d.keep}
-	r := &declare.Reader{}
-	err := r.Files(func(*yaml.Node) {}, files)
-	if err != nil {
+	d.types.Kind = &library.Kind{Family: "Type", Noun: "type", Ext: extensions, Check: d.checker(&d.types), Put: d.put, Keep: d.keeper(&d.types)}
+	d.directories.Kind = &library.Kind{Family: "Vocabulary", Noun: "vocabulary", Nouns: "vocabularies", Ext: extensions, Check: d.checker(&d.directories), Put: d.put, Keep: d.keeper(&d.directories)}
+	if err := errors.Join(d.types.read(types), d.directories.read(directories)); err != nil {
 		return nil, err
+	}
+	var err error
+	d.base, err = d.over(nil, nil)
+	return d, err
+}
+
+// read reads the files of a folder.
+func (p *part) read(files fs.FS) error {
+	r := &declare.Reader{}
+	if err := r.Files(func(*yaml.Node) {}, files); err != nil {
+		return err
 	}
 	entries, _ := fs.ReadDir(files, ".") // a folder that is missing is empty
 	for _, e := range entries {
@@ -56,43 +76,71 @@ func New(files fs.FS) (*Declarations, error) {
 		}
 		text, err := declare.ReadFile(files, e.Name())
 		if err != nil {
-			return nil, fault.Wrap(err, "%s", e.Name())
+			return fault.Wrap(err, "%s", e.Name())
 		}
-		d.files = append(d.files, declare.Source{Name: e.Name(), Text: string(text)})
+		p.files = append(p.files, declare.Source{Name: e.Name(), Text: string(text)})
 	}
-	if d.base, err = build(d.files); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return nil
 }
 
-func build(sources []declare.Source) (*schema.Registry, error) {
-	reg, wrong, err := schema.Build(sources)
+// build reads types and directories. Mistakes are those of the types if there are any.
+func build(types, directories []declare.Source) (all storage.Declared, wrong []declare.Mistake, err error) {
+	if all.Types, wrong, err = schema.Build(types); err != nil || len(wrong) > 0 {
+		return storage.Declared{}, wrong, err
+	}
+	found, wrong, err := directory.Build(all.Types, directories)
+	if err != nil || len(wrong) > 0 {
+		return all, wrong, err
+	}
+	all.Beside = found
+	return all, nil, nil
+}
+
+// over returns the declarations with texts that are kept. If the directories are wrong, there are the built-in ones.
+func (d *Declarations) over(types, directories versions) (storage.Declared, error) {
+	all, wrong, err := build(d.types.with(types, nil), d.directories.with(directories, nil))
 	if err == nil {
 		err = declare.ErrorOf(wrong)
 	}
-	return reg, err
+	d.unread.Store(nil)
+	if err != nil && all.Types != nil {
+		why := err
+		d.unread.Store(&why)
+		all.Beside, err = directory.Load(all.Types, directory.Defaults())
+	}
+	return all, err
 }
 
-// Base are the types of a store that keeps none.
-func (d *Declarations) Base() *schema.Registry { return d.base }
+// directoriesOf are those of declarations.
+func directoriesOf(d storage.Declared) *directory.Registry {
+	all, _ := d.Beside.(*directory.Registry)
+	return all
+}
 
-// Over returns the types of a store that keeps some texts.
-func (d *Declarations) Over(kept []declare.Source) (*schema.Registry, error) {
-	byName := map[string]*library.Version{}
-	for _, s := range kept {
-		byName[nameOf(s.Name)] = &library.Version{Name: nameOf(s.Name), File: s.Name, Source: s.Text}
+// Base is what a store has that keeps nothing.
+func (d *Declarations) Base() storage.Declared { return d.base }
+
+// Unread returns what is wrong with the directories: there are only the built-in ones then.
+func (d *Declarations) Unread() error {
+	if err := d.unread.Load(); err != nil {
+		return *err
 	}
-	return build(d.with(byName, nil))
+	return nil
+}
+
+// Over returns what a store has that keeps some texts.
+func (d *Declarations) Over(types, directories []declare.Source) (storage.Declared, error) {
+	all, err := d.over(versionsOf(types), versionsOf(directories))
+	return all, cmp.Or(err, d.Unread())
 }
 
 // Ops are the operations that manage declarations.
-func (d *Declarations) Ops() []engine.Op { return d.kind.Ops() }
+func (d *Declarations) Ops() []engine.Op { return slices.Concat(d.types.Ops(), d.directories.Ops()) }
 
 // Load deploys what is kept, at start.
 func (d *Declarations) Load(ctx context.Context, e *engine.Engine) error {
 	d.repo = e.Repo()
-	return d.kind.Load(ctx, e)
+	return errors.Join(d.types.Load(ctx, e), d.directories.Load(ctx, e))
 }
 
 // Refresh follows what other servers deploy in the same store.
@@ -100,9 +148,9 @@ func (d *Declarations) Refresh(ctx context.Context, e *engine.Engine) error {
 	err := d.repo.Redeclare(ctx)
 	d.failed.Store(&err)
 	if err != nil {
-		return fault.Wrap(err, "types of documents")
+		return fault.Wrap(err, "declarations")
 	}
-	return d.kind.Refresh(ctx, e)
+	return errors.Join(d.types.Refresh(ctx, e), d.directories.Refresh(ctx, e))
 }
 
 // Lacks says whether this server cannot read the declarations of the store.
@@ -110,12 +158,17 @@ func (d *Declarations) Lacks(*engine.Engine) []library.Lack {
 	if err := d.failed.Load(); err != nil && *err != nil {
 		return []library.Lack{{Text: "types of documents", Err: *err}}
 	}
+	if err := d.Unread(); err != nil {
+		return []library.Lack{{Text: "vocabularies", Err: err}}
+	}
 	return nil
 }
 
-// Sync applies the files of a folder whose text is not what is deployed.
-func (d *Declarations) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
-	return d.kind.Sync(ctx, e, dir)
+// Sync applies the files of two folders whose text is not what is deployed.
+func (d *Declarations) Sync(ctx context.Context, e *engine.Engine, types, directories fs.FS) ([]string, error) {
+	first, err := d.types.Sync(ctx, e, types)
+	second, err1 := d.directories.Sync(ctx, e, directories)
+	return append(first, second...), errors.Join(err, err1)
 }
 
 // put has the repositories follow what was deployed.
@@ -126,38 +179,56 @@ func (d *Declarations) put([]library.Version) error {
 	return d.repo.Redeclare(context.Background())
 }
 
-// Declared returns the types of a store: what is built in, the texts that are kept, and files of texts that never were. If kept
-// texts cannot be read, because another version of the program had other built-in types, files take the place of those of
+// Declared returns the declarations of a store: what is built in, the texts that are kept, and files of texts that never were. If kept
+// texts cannot be read, because another version of the program has other built-in declarations, files take the place of those of
 // their names.
-func (d *Declarations) Declared(t *storage.Tx) (*schema.Registry, error) {
-	kept, err := texts(t)
-	if err != nil || len(kept) == 0 {
+func (d *Declarations) Declared(t *storage.Tx) (storage.Declared, error) {
+	types, err := d.types.kept(t)
+	if err != nil {
+		return storage.Declared{}, err
+	}
+	directories, err := d.directories.kept(t)
+	if err != nil || len(types)+len(directories) == 0 {
+		if err == nil {
+			_, err = d.over(nil, nil) // for Unread
+		}
 		return d.base, err
 	}
-	reg, err := build(d.with(kept, nil))
-	if err == nil || !slices.ContainsFunc(d.files, func(f declare.Source) bool { return kept[nameOf(f.Name)] != nil }) {
-		return reg, err
+	all, err := d.over(types, directories)
+	if err == nil && d.Unread() == nil || !d.types.replaces(types) && !d.directories.replaces(directories) {
+		return all, err
 	}
-	for _, f := range d.files {
-		kept[nameOf(f.Name)] = &library.Version{Name: nameOf(f.Name), File: f.Name, Source: f.Text}
+	wrong := cmp.Or(err, d.Unread())
+	d.types.instead(types)
+	d.directories.instead(directories)
+	if all, err = d.over(types, directories); err != nil {
+		return all, wrong
 	}
-	if other, err := build(d.with(kept, nil)); err == nil {
-		t.Repo().Log().Error("deployed types of documents cannot be read; files of the same names take their place", "error", err)
-		return other, nil
-	}
-	return nil, err
+	t.Repo().Log().Error("deployed declarations cannot be read; files of the same names take their place", "error", wrong)
+	return all, nil
 }
 
-// texts returns what is kept, by name; what was removed is there without its text.
-func texts(t *storage.Tx) (map[string]*library.Version, error) {
-	all := map[string]*library.Version{}
-	for _, raw := range t.Table("library."+noun).Scan("", "", false, 0) {
+// versions are texts that are kept, by name.
+type versions map[string]*library.Version
+
+func versionsOf(all []declare.Source) versions {
+	v := versions{}
+	for _, s := range all {
+		v[nameOf(s.Name)] = &library.Version{Name: nameOf(s.Name), File: s.Name, Source: s.Text}
+	}
+	return v
+}
+
+// kept returns what is kept; what was removed is there without its text.
+func (p *part) kept(t *storage.Tx) (versions, error) {
+	all := versions{}
+	for _, raw := range t.Table("library."+p.Noun).Scan("", "", false, 0) {
 		v := &library.Version{}
 		if err := json.Unmarshal(raw, v); err != nil {
-			return nil, fault.Internal.Errorf("type: %w", err)
+			return nil, fault.Internal.Errorf("%s: %w", p.Noun, err)
 		}
 		if !v.Deleted {
-			full, err := library.Kept(t, noun, v.Name, v.Version)
+			full, err := library.Kept(t, p.Noun, v.Name, v.Version)
 			if err != nil {
 				return nil, err
 			}
@@ -168,9 +239,23 @@ func texts(t *storage.Tx) (map[string]*library.Version, error) {
 	return all, t.Err()
 }
 
+// replaces reports whether a text is kept in place of a file.
+func (p *part) replaces(kept versions) bool {
+	return slices.ContainsFunc(p.files, func(f declare.Source) bool { return kept[nameOf(f.Name)] != nil })
+}
+
+// instead puts files in the place of the texts of their names.
+func (p *part) instead(kept versions) {
+	for _, f := range p.files {
+		if kept[nameOf(f.Name)] != nil {
+			kept[nameOf(f.Name)] = &library.Version{Name: nameOf(f.Name), File: f.Name, Source: f.Text}
+		}
+	}
+}
+
 // with returns the texts that count, with one that is to be, nil for none, in the order of their names.
-func (d *Declarations) with(kept map[string]*library.Version, more *declare.Source) (all []declare.Source) {
-	for _, f := range d.files {
+func (p *part) with(kept versions, more *declare.Source) (all []declare.Source) {
+	for _, f := range p.files {
 		if kept[nameOf(f.Name)] == nil && (more == nil || nameOf(f.Name) != nameOf(more.Name)) {
 			all = append(all, f)
 		}
@@ -197,65 +282,95 @@ func fileOf(v *library.Version) string {
 // nameOf is the name of the text of a file.
 func nameOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
-// check finds everything that is wrong with a text: with itself, with others because of it, and with documents.
-func (d *Declarations) check(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
-	if file == noun {
-		return "", nil, fault.Invalid.Errorf("name: the name of the file is required, which becomes that of the text").In("name")
-	}
-	p := &library.Parser{File: file}
-	name := nameOf(file)
-	root := p.Root([]byte(source), "file")
-	if root == nil {
-		return name, p.Problems, nil
-	}
-	if p.Name(root, name); len(p.Problems) > 0 {
-		return name, p.Problems, nil
-	}
-	if c.Tx.Repo().IsPart() {
-		return name, nil, fault.Invalid.Errorf("types of documents are declared in repository %s, for all of its store", storage.DefaultRepository)
-	}
-	next, problems, err := d.next(c.Tx, &declare.Source{Name: file, Text: source})
-	if err != nil || len(problems) > 0 {
+// checker returns what finds everything that is wrong with a text of a part: with itself, with others because of it, and with what
+// is kept.
+func (d *Declarations) checker(of *part) func(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
+	return func(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
+		if file == of.Noun {
+			return "", nil, fault.Invalid.Errorf("name: the name of the file is required, which becomes that of the text").In("name")
+		}
+		p := &library.Parser{File: file, Most: declare.MaxFile}
+		name := nameOf(file)
+		root := p.Root([]byte(source), "file")
+		if root == nil {
+			return name, p.Problems, nil
+		}
+		if p.Name(root, name); len(p.Problems) > 0 {
+			return name, p.Problems, nil
+		}
+		if c.Tx.Repo().IsPart() {
+			return name, nil, fault.Invalid.Errorf("types of documents and vocabularies are declared in repository %s, for all of its store", storage.DefaultRepository)
+		}
+		next, problems, err := d.next(c.Tx, of, &declare.Source{Name: file, Text: source})
+		if err != nil || len(problems) > 0 {
+			return name, problems, err
+		}
+		at := map[string]engine.Position{}
+		library.Positions(root, "", at)
+		problems, err = obstacles(c.Tx, next, func(place string) library.Problem {
+			for ; place != "." && place != "/"; place = path.Dir(place) {
+				if found, ok := at[place]; ok {
+					return library.Problem{File: file, Line: found.Line, Column: found.Column}
+				}
+			}
+			return library.Problem{File: file, Line: 1, Column: 1}
+		})
 		return name, problems, err
 	}
-	at := map[string]engine.Position{}
-	library.Positions(root, "", at)
-	problems, err = obstacles(c.Tx, next, func(place string) library.Problem {
-		for ; place != "." && place != "/"; place = path.Dir(place) {
-			if found, ok := at[place]; ok {
-				return library.Problem{File: file, Line: found.Line, Column: found.Column}
-			}
-		}
-		return library.Problem{File: file, Line: 1, Column: 1}
-	})
-	return name, problems, err
 }
 
-// next returns the declarations with a text that is to be; nil for those that are kept.
-func (d *Declarations) next(t *storage.Tx, more *declare.Source) (*schema.Registry, []library.Problem, error) {
-	kept, err := texts(t)
-	if err != nil {
-		return nil, nil, err
+// next returns the declarations with a text of a part that is to be; nil for those that are kept.
+func (d *Declarations) next(t *storage.Tx, of *part, more *declare.Source) (next storage.Declared, problems []library.Problem, err error) {
+	var sources [2][]declare.Source
+	for i, p := range []*part{&d.types, &d.directories} {
+		kept, err := p.kept(t)
+		if err != nil {
+			return next, nil, err
+		}
+		if p == of {
+			sources[i] = p.with(kept, more)
+		} else {
+			sources[i] = p.with(kept, nil)
+		}
 	}
-	next, wrong, err := schema.Build(d.with(kept, more))
-	var problems []library.Problem
+	next, wrong, err := build(sources[0], sources[1])
 	for _, m := range wrong {
 		problems = append(problems, library.Problem{File: m.At.File, Line: m.At.Line, Column: max(m.At.Column, 1), Message: m.Text})
 	}
 	return next, problems, err
 }
 
-// obstacles are the documents that would lose something, in any of the repositories.
-func obstacles(t *storage.Tx, next *schema.Registry, at func(place string) library.Problem) (problems []library.Problem, err error) {
+// obstacles are the documents, in any of the repositories, and the entries of directories that would lose something, and the fields
+// that would refer to no directory.
+func obstacles(t *storage.Tx, next storage.Declared, at func(place string) library.Problem) (problems []library.Problem, err error) {
+	add := func(place, format string, args ...any) {
+		p := at(place)
+		p.Message = fmt.Sprintf(format, args...)
+		problems = append(problems, p)
+	}
 	err = everywhere(t, func(t *storage.Tx) error {
-		found, err := typecheck.Check(t, next)
+		found, err := typecheck.Check(t, next.Types)
 		for _, o := range found {
-			p := at(o.Place)
-			p.Message = o.What + " " + o.Now + ", but documents have it: " + o.Doc.Path()
-			problems = append(problems, p)
+			add(o.Place, "%s %s, but documents have it: %s", o.What, o.Now, o.Doc.Path())
 		}
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	lost, err := record.Losses(t, directoriesOf(next))
+	for _, l := range lost {
+		add(l.Place, "%s, but entries have it: %s", l.What, l.Entry)
+	}
+	for _, s := range next.Types.Schemas() {
+		for _, f := range s.Fields {
+			name, refers := strings.CutPrefix(f.Resolver, "directory:")
+			_, before := record.Registry(t).Directory(name)
+			if _, after := directoriesOf(next).Directory(name); refers && before && !after {
+				add("directories/"+name, "directory %s is removed, but field %s refers to it", name, f.Key)
+			}
+		}
+	}
 	return problems, err
 }
 
@@ -275,20 +390,25 @@ func everywhere(t *storage.Tx, fn func(t *storage.Tx) error) error {
 	return nil
 }
 
-// keep has the declarations take effect from the commit on. What is removed was not checked before.
-func (d *Declarations) keep(t *storage.Tx, v library.Version) error {
-	next, problems, err := d.next(t, nil)
-	if err == nil && v.Deleted && len(problems) == 0 {
-		problems, err = obstacles(t, next, func(string) library.Problem { return library.Problem{File: fileOf(&v), Line: 1, Column: 1} })
+// keeper returns what has the declarations take effect from the commit on. What is removed was not checked before.
+func (d *Declarations) keeper(of *part) func(t *storage.Tx, v library.Version) error {
+	return func(t *storage.Tx, v library.Version) error {
+		next, problems, err := d.next(t, of, nil)
+		if err == nil && v.Deleted && len(problems) == 0 {
+			problems, err = obstacles(t, next, func(string) library.Problem { return library.Problem{File: fileOf(&v), Line: 1, Column: 1} })
+		}
+		if err != nil {
+			return err
+		}
+		if len(problems) > 0 {
+			return library.Refused(problems, fault.CodeSource)
+		}
+		if err := storage.Redeclared(t); err != nil {
+			return err
+		}
+		if err := record.Rebuild(t, directoriesOf(next)); err != nil {
+			return err
+		}
+		return typecheck.Rebuild(t, next.Types)
 	}
-	if err != nil {
-		return err
-	}
-	if len(problems) > 0 {
-		return library.Refused(problems, fault.CodeSource)
-	}
-	if err := storage.Redeclared(t); err != nil {
-		return err
-	}
-	return typecheck.Rebuild(t, next)
 }

@@ -28,16 +28,23 @@ type server struct {
 // servers are several with the same files, which lie on one store.
 func servers(t *testing.T, n int, files fstest.MapFS) (all []*server) {
 	t.Helper()
+	return serversWith(t, n, files, nil, func(*storage.Config) {})
+}
+
+// serversWith are servers with files of directories too, whose configuration change adjusts.
+func serversWith(t *testing.T, n int, files, directories fstest.MapFS, change func(*storage.Config)) (all []*server) {
+	t.Helper()
 	var config storage.Config
 	for range n {
-		d, err := New(files)
+		d, err := New(files, directories)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var repo *storage.Repo
 		if len(all) == 0 {
 			repo = storagetest.Open(t, func(c *storage.Config) {
-				c.Types, c.Declared = d.Base(), d.Declared
+				c.Types, c.Beside, c.Declared = d.Base().Types, d.Base().Beside, d.Declared
+				change(c)
 				config = *c
 			})
 		} else {
@@ -261,7 +268,7 @@ func TestFiles(t *testing.T) {
 	files := fstest.MapFS{"contract.yaml": {Data: []byte(contract)}}
 	s := servers(t, 1, files)[0]
 	s.create("Contract", "one", nil)
-	if changed, err := s.types.Sync(t.Context(), s.Engine, files); err != nil || strings.Join(changed, " ") != "contract" {
+	if changed, err := s.types.Sync(t.Context(), s.Engine, files, fstest.MapFS{}); err != nil || strings.Join(changed, " ") != "contract" {
 		t.Errorf("%v %v", changed, err)
 	}
 	s.save("contract.yaml", strings.Replace(contract, "label: Contract", "label: Deal", 1), "")
@@ -279,7 +286,7 @@ func TestFiles(t *testing.T) {
 func TestBehind(t *testing.T) {
 	all := servers(t, 2, nil)
 	a, b := all[0], all[1]
-	b.types.files = append(b.types.files, files(t, "other.yaml", "types:\n  Contract: {parent: File}\n")...)
+	b.types.types.files = append(b.types.types.files, files(t, "other.yaml", "types:\n  Contract: {parent: File}\n")...)
 	a.save("contract.yaml", contract, "")
 	if err := b.types.Refresh(t.Context(), b.Engine); err == nil || len(b.types.Lacks(b.Engine)) != 1 {
 		t.Errorf("%v, %v", err, b.types.Lacks(b.Engine))

@@ -32,7 +32,7 @@ func (w *writer) entryCalled(dst []byte, e *record.Entry, id string, level int) 
 		text, isText := v.(string)
 		switch {
 		case isText && w.c.Tx != nil && slices.Contains(w.o.Translate["directoryEntry"], f.Name):
-			text = record.Registry(w.c.Tx.Repo()).Text(w.o.Language, text)
+			text = record.Registry(w.c.Tx).Text(w.o.Language, text)
 			dst = schema.AppendString(dst, text)
 		case isText && f.Name == "parent" && level < maxParents && slices.Contains(w.o.Fetch["directoryEntry"], "parent"):
 			var err error

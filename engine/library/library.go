@@ -66,6 +66,7 @@ type Version struct {
 type Kind struct {
 	Family string // "Chain": operations are Chain.Save, Chain.List …
 	Noun   string // "chain"
+	Nouns  string // several of them; "": with an s
 	Ext    []string
 	// Check returns the name a text declares and what is wrong with it.
 	Check func(c *engine.Ctx, file, source string) (name string, problems []Problem, err error)

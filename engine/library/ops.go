@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -25,7 +26,7 @@ func (k *Kind) Ops() []engine.Op {
 			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return nil, k.remove(c, p.Name) })),
 		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
 			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
-		op("List", "Lists the deployed "+k.Noun+"s.", engine.Reads,
+		op("List", "Lists the deployed "+cmp.Or(k.Nouns, k.Noun+"s")+".", engine.Reads,
 			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.list(c) })),
 		op("Read", "Returns a "+k.Noun+" with its source.", engine.Reads,
 			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),

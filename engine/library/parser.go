@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,12 +31,13 @@ type Parser struct {
 	Problems []Problem
 	Step     int    // where the parser is, if there are steps
 	Param    string // and parameters
+	Most     int    // bytes that a text may have; 0: MaxSource
 }
 
 // Root returns the one document of a text, nil if it cannot be read; what names what the text declares.
 func (p *Parser) Root(src []byte, what string) *yaml.Node {
-	if len(src) > MaxSource {
-		p.Add(1, 1, "the text is longer than %d bytes", MaxSource)
+	if most := cmp.Or(p.Most, MaxSource); len(src) > most {
+		p.Add(1, 1, "the text is longer than %d bytes", most)
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))

@@ -111,7 +111,7 @@ func label(c *engine.Ctx, list, id, lang string) (string, error) {
 	// text.
 	for _, name := range []string{"label_" + directory.Language(lang), "label", "label_en"} {
 		if text, _ := e.Values[name].(string); text != "" {
-			return record.Registry(c.Tx.Repo()).Text(lang, text), nil
+			return record.Registry(c.Tx).Text(lang, text), nil
 		}
 	}
 	return id, nil

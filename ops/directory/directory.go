@@ -40,15 +40,15 @@ var Ops = []engine.Op{
 }
 
 // Known are the operations, with the names of directories in the texts that call them checked.
-func Known(all *directories.Registry) []engine.Op {
+func Known(all func() *directories.Registry) []engine.Op {
 	if all == nil {
 		return Ops
 	}
 	known := func(name string) error {
-		if _, ok := all.Directory(name); ok {
+		if _, ok := all().Directory(name); ok {
 			return nil
 		}
-		return fault.Missing("directory", name, all.Names())
+		return fault.Missing("directory", name, all().Names())
 	}
 	ops := slices.Clone(Ops)
 	for i := range ops {
@@ -157,7 +157,7 @@ func object(e *record.Entry) map[string]any {
 func translated(c *engine.Ctx, e *record.Entry, lang string) map[string]any {
 	m := object(e)
 	if label, ok := m["label"].(string); ok {
-		m["label"] = record.Registry(c.Tx.Repo()).Text(language(c, lang), label)
+		m["label"] = record.Registry(c.Tx).Text(language(c, lang), label)
 	}
 	return m
 }

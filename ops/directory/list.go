@@ -24,7 +24,7 @@ type listParams struct {
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	found := []any{}
-	for _, d := range record.Registry(c.Tx.Repo()).Directories() {
+	for _, d := range record.Registry(c.Tx).Directories() {
 		if p.wants(d) {
 			found = append(found, map[string]any{
 				"entity-type": "directory", "name": d.Name, "schema": d.Schema.Name, "idField": d.ID.Name, "parent": engine.OrNull(d.Parent),

@@ -51,7 +51,7 @@ func (t *tree) label(e *record.Entry) string {
 	for _, name := range []string{t.field, plain + "_en", plain} {
 		if s := e.Text(name); s != "" {
 			if t.p.Localize && !t.p.Columns {
-				s = record.Registry(t.c.Tx.Repo()).Text(t.lang, s)
+				s = record.Registry(t.c.Tx).Text(t.lang, s)
 			}
 			return s
 		}

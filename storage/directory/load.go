@@ -28,11 +28,8 @@ func Defaults() fs.FS { return builtIn{declare.Folder(defaults, "defaults")} }
 // those of the same name; within a layer a name stands once. Every mistake is reported, with
 // file and line, in one Invalid error.
 func Load(types *schema.Registry, layers ...fs.FS) (*Registry, error) {
-	l := &loader{types: types, layers: layers, declared: map[string]*declaration{}}
-	err := l.Files(func(root *yaml.Node) {
-		l.Each(root, declare.Keys{"directories": func(n *yaml.Node) { l.Pairs(n, l.directory) }})
-	}, layers...)
-	if err != nil {
+	l := newLoader(types, layers...)
+	if err := l.Files(l.file, layers...); err != nil {
 		return nil, err
 	}
 	r := l.resolve()
@@ -40,6 +37,31 @@ func Load(types *schema.Registry, layers ...fs.FS) (*Registry, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Build reads the built-in declarations, and texts that add to them or replace some, as Load reads layers. It returns all mistakes
+// instead of a registry if there are any.
+func Build(types *schema.Registry, sources []declare.Source) (*Registry, []declare.Mistake, error) {
+	l := newLoader(types, Defaults(), nil)
+	if err := l.Files(l.file, l.layers[0]); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range sources {
+		l.Source(1, s, l.file)
+	}
+	r := l.resolve()
+	if wrong := l.Mistakes(); len(wrong) > 0 {
+		return nil, wrong, nil
+	}
+	return r, nil, nil
+}
+
+func newLoader(types *schema.Registry, layers ...fs.FS) *loader {
+	return &loader{types: types, layers: layers, declared: map[string]*declaration{}}
+}
+
+func (l *loader) file(root *yaml.Node) {
+	l.Each(root, declare.Keys{"directories": func(n *yaml.Node) { l.Pairs(n, l.directory) }})
 }
 
 type declaration struct {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/directory"
-	"catena/storage/directory/record"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/owner"
@@ -78,7 +76,7 @@ func OpenNodes(t testing.TB, n int, change func(*storage.Config)) (repos []*stor
 		o.Lease = 1 // numbers follow each other, whichever process gives them
 	}
 	first := kv.New(stores[0], o)
-	c := storage.Config{DB: first, Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
+	c := storage.Config{DB: first, Blobs: blobs, Types: Types(t), Beside: directories, Owners: owner.All, Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}

@@ -117,7 +117,8 @@
     return [box, refresh];
   };
 
-  const vocabularies = async (pane) => {
+  // entries of one vocabulary after the other are in a view.
+  const chosen = async (view) => {
     const all = (await call("GET", "/api/v1/directory")).answer.entries;
     const select = make("select", {}, ...all.map((d) => make("option", {}, d.name)));
     const box = make("div");
@@ -130,8 +131,18 @@
       await refresh();
     };
     select.addEventListener("change", tried(open, false));
-    pane.replaceChildren(make("div", { class: "row list-head" }, make("label", {}, "Vocabulary ", select)), box);
+    view.replaceChildren(make("div", { class: "row list-head" }, make("label", {}, "Vocabulary ", select)), box);
     await open();
+  };
+
+  // vocabularies lets administrators edit declarations as files, below the entries of those in effect.
+  const vocabularies = async (pane, say) => {
+    const view = make("div"), texts = make("div");
+    pane.replaceChildren(view, make("h2", {}, "Declarations"), make("p", { class: "soft" }, "Vocabularies are declared in files, which are kept in versions and take effect on all servers at once. ", make("a", { href: `${site.prefix}/docs/administer#vocabularies` }, "How they are written")), texts);
+    await Promise.all([chosen(view), Texts.pane({
+      family: "Vocabulary", noun: "vocabulary", nouns: "vocabularies", named: "colors", changed: () => chosen(view),
+      first: "directories:\n  color:\n    schema: vocabulary\n    entries:\n      red: {en: Red, fr: Rouge}\n      blue: {en: Blue, fr: Bleu}\n",
+    })(texts, say)]);
   };
 
   const { table, row } = AdminPanes;

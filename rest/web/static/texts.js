@@ -1,7 +1,9 @@
-// Texts that are deployed in versions: listeners, schedules, hooks, types. A list with the state of each, and an editor that checks
+// Texts that are deployed in versions: listeners, schedules, hooks, types, vocabularies. A list with the state of each, and an editor that checks
 // while somebody writes, with versions that can be compared and restored.
 "use strict";
 const Texts = (() => {
+  const nouns = (k) => k.nouns || `${k.noun}s`;
+
   // editor writes one text of a kind; changed is called after it was saved, restored or deleted.
   const editor = (k, changed) => {
     const box = make("section", { class: "panel text-editor", tabindex: "-1", hidden: true, "aria-labelledby": `${k.noun}-title` });
@@ -83,10 +85,10 @@ const Texts = (() => {
     } };
   };
 
-  // pane is a tab of the texts of a kind: { family, noun, first, named, states, facts, acts, about, changed }. first is the text of a new one, states
+  // pane is a tab of the texts of a kind: { family, noun, nouns, first, named, states, facts, acts, about, changed }. first is the text of a new one, states
   // returns what is known of each by name, named is a first name for texts that do not say theirs, changed is called after a change, facts the words and acts the buttons of one; about says more of a text without mistakes.
   const pane = (k) => async (box, say) => {
-    const list = make("ul", { class: "list panel", "aria-label": `All ${k.noun}s` });
+    const list = make("ul", { class: "list panel", "aria-label": `All ${nouns(k)}` });
     const refresh = async () => {
       const [all, states] = await Promise.all([run(`${k.family}.List`, {}), k.states ? run(k.states, {}) : []]);
       const of = new Map(states.map((s) => [s.name, s]));
@@ -96,7 +98,7 @@ const Texts = (() => {
           make("p", { class: "small" }, ...(k.facts ? k.facts(s) : []), make("span", { class: "soft" }, `version ${v.version}, ${v.author}, `, ago(v.time))), s.failure ? make("p", { class: "small" }, s.failure) : null),
         ...(k.acts ? k.acts(s, v.name, refresh, say) : []),
         make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(async () => one.open(v.name, (await run(`${k.family}.Read`, { name: v.name })).source)) }, "Edit"));
-      }) : [make("li", { class: "soft" }, `No ${k.noun}s yet.`)]));
+      }) : [make("li", { class: "soft" }, `No ${nouns(k)} yet.`)]));
     };
     const one = editor(k, async (words) => {
       await refresh();

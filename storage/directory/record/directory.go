@@ -41,9 +41,10 @@ const maxID = 512
 
 // In returns the directory of a name.
 func In(tx *storage.Tx, name string) (*Directory, error) {
-	d, ok := Registry(tx.Repo()).Directory(name)
+	all := Registry(tx)
+	d, ok := all.Directory(name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("directory %s: does not exist%s", name, fault.Perhaps(name, Registry(tx.Repo()).Names()))
+		return nil, fault.NotFound.Errorf("directory %s: does not exist%s", name, fault.Perhaps(name, all.Names()))
 	}
 	if tx.Principal().Name == "" {
 		return nil, storage.ErrNobody
@@ -205,7 +206,7 @@ func (d *Directory) Delete(id string) error {
 	if err != nil {
 		return err
 	}
-	for _, below := range Registry(d.tx.Repo()).Below(d.Name) {
+	for _, below := range Registry(d.tx).Below(d.Name) {
 		found, err := d.inside(below).Find(Query{Equal: map[string]any{"parent": id}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
 		if err != nil {
 			return err

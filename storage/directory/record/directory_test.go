@@ -139,7 +139,7 @@ func TestDirectory(t *testing.T) {
 	wrong(fault.Denied, in(power, "oauth2Clients", func(d *record.Directory) error { return d.Delete("1") }))
 
 	var names []string
-	for _, d := range record.Registry(r).Directories() {
+	for _, d := range record.RegistryOf(r).Directories() {
 		if !d.System() {
 			names = append(names, d.Name)
 		}

@@ -9,10 +9,10 @@ import (
 	"catena/storage/internal/row"
 )
 
-// registry is which directories the repositories of a store have.
-type registry struct {
-	atomic.Pointer[directory.Registry]
-	shown atomic.Pointer[map[string]Shown]
+// known is what a store has of directories.
+type known struct {
+	builtIn atomic.Pointer[directory.Registry] // that there are if none are declared
+	shown   atomic.Pointer[map[string]Shown]
 }
 
 // Shown says how a directory shows what another package keeps.
@@ -24,31 +24,30 @@ type Shown struct {
 	Fields func(name string, row []byte) (map[string]string, error)
 }
 
-// Owner gives repositories for which nothing else is declared the default directories, which show what is kept in the
+// Owner gives repositories for which nothing else is declared the built-in directories, and has directories show what is kept in the
 // tables of the names of shown.
 func Owner(shown map[string]Shown) storage.Owner {
 	return storage.Owner{Name: "directory", Open: func(_ context.Context, r *storage.Repo) error {
-		known := row.Of[registry](r.Memory())
-		known.shown.Store(&shown)
-		if known.Load() != nil {
+		k := row.Of[known](r.Memory())
+		k.shown.Store(&shown)
+		if r.Beside() != nil || k.builtIn.Load() != nil {
 			return nil
 		}
 		all, err := directory.Load(r.Types(), directory.Defaults())
-		known.Store(all)
+		k.builtIn.Store(all)
 		return err
 	}}
 }
 
-// Use gives repositories the directories that are declared. It comes before Owner among the owners.
-func Use(all *directory.Registry) storage.Owner {
-	return storage.Owner{Name: "declared directories", Open: func(_ context.Context, r *storage.Repo) error {
-		Change(r, all)
-		return nil
-	}}
+// Registry returns the directories that a transaction knows, with the texts of their labels.
+func Registry(tx *storage.Tx) *directory.Registry { return registry(tx.Repo(), storage.BesideOf(tx)) }
+
+// RegistryOf returns the directories of a repository as they are now.
+func RegistryOf(r *storage.Repo) *directory.Registry { return registry(r, r.Beside()) }
+
+func registry(r *storage.Repo, beside any) *directory.Registry {
+	if all, ok := beside.(*directory.Registry); ok {
+		return all
+	}
+	return row.Of[known](r.Memory()).builtIn.Load()
 }
-
-// Change gives the repositories of a store other directories.
-func Change(r *storage.Repo, all *directory.Registry) { row.Of[registry](r.Memory()).Store(all) }
-
-// Registry returns the directories of a repository with the texts of their labels.
-func Registry(r *storage.Repo) *directory.Registry { return row.Of[registry](r.Memory()).Load() }

@@ -10,7 +10,7 @@ import (
 
 // shows returns how the directory shows what is kept elsewhere.
 func (d *Directory) shows() (Shown, error) {
-	all := row.Of[registry](d.tx.Repo().Memory()).shown.Load()
+	all := row.Of[known](d.tx.Repo().Memory()).shown.Load()
 	if all == nil || (*all)[d.Shows].Fields == nil {
 		return Shown{}, fault.Internal.Errorf("directory %s: %s cannot be shown", d.Name, d.Shows)
 	}
