@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -224,6 +225,23 @@ func (r *Repo) cleanName(name string) (string, error) {
 	}
 	return strings.ToValidUTF8(name, "\uFFFD"), nil
 }
+
+// NameOf is the name of a document that is called like a file or by a title: of a text that is longer than names may be, the end
+// of what stands before the extension is left out, at a whole character. File systems measure names in characters, not in bytes.
+func (r *Repo) NameOf(text string) string {
+	most := r.limits.NameLength
+	if len(text) <= most {
+		return text
+	}
+	ext := path.Ext(text)
+	if len(ext) > maxExtension || len(ext) >= most {
+		ext = ""
+	}
+	return strings.ToValidUTF8(text[:most-len(ext)], "") + ext
+}
+
+// maxExtension bounds, in bytes, what counts as the extension of a long name.
+const maxExtension = 16
 
 // probes is how many names in a row are looked for and free before it is worth looking how many more
 // are.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -219,4 +220,20 @@ func TestSuffixes(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestNameOf makes names of texts that are longer than names may be: whole characters, and the extension stays.
+func TestNameOf(t *testing.T) {
+	r := newWorld(t).Repo
+	for text, want := range map[string]string{
+		"short.txt":                        "short.txt",
+		strings.Repeat("a", 260) + ".txt":  strings.Repeat("a", 251) + ".txt",
+		strings.Repeat("写", 100) + ".docx": strings.Repeat("写", 83) + ".docx",
+		"a." + strings.Repeat("b", 300):    "a." + strings.Repeat("b", 253),
+		strings.Repeat("é", 200):           strings.Repeat("é", 127),
+	} {
+		if got := r.NameOf(text); got != want {
+			t.Errorf("%.20s…: %q, want %q", text, got, want)
+		}
+	}
 }

@@ -37,5 +37,5 @@ func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Do
 			return replace(c, old, props)
 		}
 	}
-	return c.Tx.Create(folder, "Folder", p.Title, props)
+	return c.Tx.Create(folder, "Folder", c.Tx.Repo().NameOf(p.Title), props)
 }

@@ -65,7 +65,7 @@ func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, 
 			return replace(c, old, props)
 		}
 	}
-	return c.Tx.Create(folder, typeName, name, props)
+	return c.Tx.Create(folder, typeName, c.Tx.Repo().NameOf(name), props)
 }
 
 // container returns the folder documents are made in. Clients of the platform set the variable with the

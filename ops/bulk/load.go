@@ -208,7 +208,7 @@ func (l *loader) one(raw any, out map[string]any) error {
 	case old == nil:
 		status = "created"
 		title, _ := props["dc:title"].(string)
-		d, err = l.c.Tx.Create(folder, cmp.Or(rec.Type, l.Type), cmp.Or(rec.Name, title), props)
+		d, err = l.c.Tx.Create(folder, cmp.Or(rec.Type, l.Type), cmp.Or(rec.Name, l.c.Tx.Repo().NameOf(title)), props)
 	case l.Existing == "reject":
 		return fault.Exists.Errorf("document %s: exists already", old.Path())
 	case l.Existing == "update":

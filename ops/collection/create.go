@@ -35,7 +35,7 @@ func (p createParams) doc(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	if p.Description != "" {
 		props["dc:description"] = p.Description
 	}
-	return c.Tx.Create(folder, "Collection", p.Name, props)
+	return c.Tx.Create(folder, "Collection", c.Tx.Repo().NameOf(p.Name), props)
 }
 
 // shelf is the folder of the caller's own collections.

@@ -42,7 +42,7 @@ func Create(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, overwrite bool)
 		}
 	}
 	props["dc:title"] = b.Name
-	d, err := tx.Create(folder, typ, b.Name, props)
+	d, err := tx.Create(folder, typ, tx.Repo().NameOf(b.Name), props)
 	if err != nil {
 		return nil, err
 	}

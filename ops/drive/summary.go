@@ -48,6 +48,7 @@ type past struct {
 	moved    bool
 	secured  bool
 	restored bool // with what was in the trash in it
+	changed  bool // by more than that the user chose it or gave it up
 }
 
 // Changes returns what has changed since a number that a summary gave; below zero only the number to begin with.
@@ -129,6 +130,7 @@ func (h *history) read(entries []storage.FeedEntry) bool {
 		if !slices.Contains(p.left, e.Parent) {
 			p.left = append(p.left, e.Parent)
 		}
+		p.changed = p.changed || e.Event != storage.RootRegistered && e.Event != storage.RootUnregistered
 		switch e.Event {
 		case "documentRemoved", "proxyRemoved":
 			p.gone = e
@@ -163,8 +165,10 @@ func (h *history) changes(limit int) ([]Change, error) {
 		return nil, err
 	}
 	ids := make([]string, 0, len(h.docs))
-	for id := range h.docs {
-		ids = append(ids, id)
+	for id, p := range h.docs {
+		if p.changed || p.last.Event != storage.RootUnregistered { // of what is a root no longer it is told above
+			ids = append(ids, id)
+		}
 	}
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(h.docs[b].last.Number, h.docs[a].last.Number) })
 	for _, id := range ids {
@@ -230,7 +234,7 @@ func (h *history) newRoots() (out []Change, err error) {
 	return out, nil
 }
 
-// lostRoots returns the documents that are no longer roots. Without the roots of the earlier summary,
+// lostRoots returns the documents that are no longer roots, what was given up last first. Without the roots of the earlier summary,
 // only the events of this user tell what was one.
 func (h *history) lostRoots() (out []Change, err error) {
 	for id := range h.mine {
@@ -238,6 +242,13 @@ func (h *history) lostRoots() (out []Change, err error) {
 			h.before = append(h.before, id)
 		}
 	}
+	number := func(id string) int64 {
+		if p := h.docs[id]; p != nil {
+			return p.last.Number
+		}
+		return 0
+	}
+	slices.SortStableFunc(h.before, func(a, b string) int { return cmp.Compare(number(b), number(a)) })
 	for _, id := range h.before {
 		if h.roots[id] != nil {
 			continue

@@ -72,14 +72,15 @@ func readable(tx *storage.Tx, id string) (*storage.Doc, error) {
 	return d, err
 }
 
-// Roots returns the roots to be shown, by title.
+// Roots returns the roots to be shown, by title, and of the same title the latest first, for its folder is the one that
+// synchronizers make.
 func (v *View) Roots() storage.Docs {
 	docs := make(storage.Docs, 0, len(v.roots))
 	for _, d := range v.roots {
 		docs = append(docs, d)
 	}
 	slices.SortFunc(docs, func(a, b *storage.Doc) int {
-		return cmp.Or(strings.Compare(a.Title(), b.Title()), strings.Compare(a.ID(), b.ID()))
+		return cmp.Or(strings.Compare(a.Title(), b.Title()), strings.Compare(b.ID(), a.ID()))
 	})
 	return docs
 }

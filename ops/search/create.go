@@ -48,7 +48,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 		return nil, err
 	}
 	// Two searches may have the same title: Create appends the time to a name that is taken.
-	d, err := c.Tx.Create(shelf, typeName, title, values)
+	d, err := c.Tx.Create(shelf, typeName, c.Tx.Repo().NameOf(title), values)
 	if err != nil {
 		return nil, err
 	}

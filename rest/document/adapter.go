@@ -69,7 +69,7 @@ func allAdapters() []adapter {
 		{method: "GET", name: "diff", args: "other", op: "Document.Diff", query: "schemas", gives: "DocumentDiff"},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", query: "type name"},
 		{method: "POST", name: "op", args: "op", body: rest.CallBody, or: http.StatusNoContent, says: "Runs an operation on the document.", do: func(x *rest.Request, in engine.Lazy, args string) error { return x.Invoke(args, in) }},
-		{method: "GET", name: "preview", op: "Resource.Preview", do: preview},
+		{method: "GET", name: "preview", op: "Resource.Preview"},
 		{method: "GET", name: "pp", args: "providerName", op: "Repository.PageProvider", query: queryQuery, params: providerParams, do: providerOn},
 		{method: "GET", name: "rendition", args: "name", op: "Resource.Rendition"},
 		{method: "GET", name: "search", op: "Resource.Search", query: paging + " query fullText orderBy highlight"},

@@ -28,12 +28,26 @@ func wantedOf(q url.Values) rest.Values {
 	return out
 }
 
-// preview shows the file of a document, or one behind @blob, in the browser.
-func preview(x *rest.Request, in engine.Lazy, args string) error {
-	if args != "" {
+// preview shows the file of a document, or one behind @blob, in the browser. It is recorded like a download, for who is shown a
+// file has read it; what another adapter makes of the document is not a file of it, and is not recorded.
+func preview(x *rest.Request, ref string, in engine.Lazy, hops []rest.Hop) error {
+	last := len(hops) - 1
+	if args := hops[last].Args; args != "" {
 		return fault.NotFound.Errorf("preview %s", args)
 	}
-	return x.Run(engine.Call{Op: "Resource.Preview", Input: in}, rest.Reply{Status: http.StatusOK, Inline: true})
+	reply := rest.Reply{Status: http.StatusOK, Inline: true}
+	at := rest.Values{"xpath": "blobholder:0", "reason": "preview"}
+	ofDocument := last == 0
+	if last == 1 && hops[0].Name == "blob" {
+		ofDocument = true
+		if hops[0].Args != "" {
+			at["xpath"] = hops[0].Args
+		}
+	}
+	if ofDocument {
+		reply.Sent = func(name string) { noteDownload(x, ref, at, name) }
+	}
+	return x.Run(engine.Call{Op: "Resource.Preview", Input: in}, reply)
 }
 
 // scheduleConversion begins a conversion in the background, or, unless asked for that, makes

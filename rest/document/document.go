@@ -79,6 +79,9 @@ func document(x *rest.Request, ref string, hops []rest.Hop) error {
 		return err
 	}
 	x.Body = a.body
+	if a.op == "Resource.Preview" {
+		return preview(x, ref, input, hops)
+	}
 	return a.serve(x, input, last.Args)
 }
 
@@ -258,7 +261,7 @@ func file(x *rest.Request, input engine.Lazy, at rest.Values) error {
 	})
 }
 
-// noteDownload has a download recorded once the answer is on its way. The record is the
+// noteDownload has a download or a preview recorded once the answer is on its way. The record is the
 // server's, for the key that reads need not allow writing.
 func noteDownload(x *rest.Request, id string, at rest.Values, name string) {
 	begins := x.Status == http.StatusOK || strings.HasPrefix(x.Writer.Header().Get("Content-Range"), "bytes 0-")

@@ -62,10 +62,12 @@ func repositoryInfo(x *rest.Request) error {
 	return x.JSON(http.StatusOK, all)
 }
 
-// rootID finds the id of a repository's root document.
+// rootID finds the id of a repository's root document, also for callers who may not read it: clients ask for the version
+// first, whatever they may read.
 func rootID(x *rest.Request, repository string) (string, error) {
-	res, err := x.Engine.Named(repository).Run(x.HTTP.Context(), engine.Call{
-		Op: "Repository.GetDocument", Params: rest.Values{"value": "/"}, As: x.As, EntryPoint: x.EntryPoint(), RequestID: x.ID,
+	e := x.Engine.Named(repository)
+	res, err := e.Run(x.HTTP.Context(), engine.Call{
+		Op: "Repository.GetDocument", Params: rest.Values{"value": "/"}, As: e.System(), EntryPoint: engine.Server, RequestID: x.ID,
 	})
 	if err != nil {
 		return "", err
