@@ -17,6 +17,7 @@ import (
 	"catena/engine/program"
 	"catena/storage/blob"
 	"catena/storage/fault"
+	fulltext "catena/storage/text"
 )
 
 // Bounds of one conversion.
@@ -163,6 +164,11 @@ func (c *Converter) Convert(ctx context.Context, t Tools, b *blob.Blob, params m
 		return nil, err
 	}
 	defer leave()
+	defer func() {
+		if fault.Is(err, fault.Invalid) && encrypted(b) {
+			err = fault.Invalid.Errorf("file %s: is encrypted; save it without a password to have it converted", b.Name)
+		}
+	}()
 	// The decoders of pictures, fonts and PDF read bytes that a stranger chose. A panic in one of
 	// them is a fault of this file, not of the server.
 	defer func() {
@@ -273,4 +279,14 @@ func TypeOf(format string) string {
 		return ""
 	}
 	return typ
+}
+
+// encrypted reports whether a file could not be read because it is an office document with a password.
+func encrypted(b *blob.Blob) bool {
+	r, err := b.Open()
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return fulltext.Encrypted(r, b.Size)
 }

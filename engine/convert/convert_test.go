@@ -300,4 +300,24 @@ func TestOfficeText(t *testing.T) {
 	if _, err := by.Convert(t.Context(), Tools{}, blob.FromBytes("a.odt", typ, []byte("none")), nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no document: %v", err)
 	}
+	b.Reset()
+	w = zip.NewWriter(&b)
+	if f, err = w.Create("META-INF/manifest.xml"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(`<m:file-entry xmlns:m="m"><m:encryption-data/></m:file-entry>`)); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = w.Create("content.xml"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte("<\x8f\x01 is not XML")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := by.Convert(t.Context(), Tools{}, blob.FromBytes("a.odt", typ, b.Bytes()), nil); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "a.odt: is encrypted") {
+		t.Error(err)
+	}
 }

@@ -187,14 +187,17 @@ var officeParts = []struct {
 
 // Archive opens a zip archive, such as an office document, whose list of parts is not too long.
 func Archive(f io.ReadSeeker, size int64) (*zip.Reader, error) {
-	at, ok := f.(io.ReaderAt)
-	if !ok {
-		at = seeking{f}
-	}
-	directory := &bounded{at, maxDirectory}
+	directory := &bounded{readerAt(f), maxDirectory}
 	z, err := zip.NewReader(directory, size)
 	directory.left = math.MaxInt64
 	return z, err
+}
+
+func readerAt(f io.ReadSeeker) io.ReaderAt {
+	if at, ok := f.(io.ReaderAt); ok {
+		return at
+	}
+	return seeking{f}
 }
 
 // seeking reads a file at any offset, for one reader at a time.
