@@ -145,7 +145,7 @@ func (i Internal) Folder(id layout.ID) (*Folder, error) { return i.t.folder(id) 
 func (i Internal) Up(d *Doc) *Folder { return d.up }
 
 // Resolve follows a path from the root; None if it leads nowhere.
-func (i Internal) Resolve(path string) (layout.ID, error) { return i.t.resolve(path) }
+func (i Internal) Resolve(path string) (layout.ID, error) { return i.t.find(path) }
 
 // Below returns the documents under one, the deepest first; whole is false if there are more than most.
 func (i Internal) Below(id layout.ID, most int) (ids []layout.ID, whole bool, err error) {

@@ -25,15 +25,21 @@ func (t *Tx) Doc(ref Ref) (*Doc, error) {
 	}
 	if path != "" {
 		var err error
-		id, err = t.resolve(path)
-		if composed := norm.NFC.String(path); err == nil && id == layout.None && composed != path {
-			id, err = t.resolve(composed) // some file systems write an accent as a character of its own
-		}
-		if err != nil {
+		if id, err = t.find(path); err != nil {
 			return nil, err
 		}
 	}
 	return t.visible(id, ref)
+}
+
+// find resolves a path as it is written or else with composed accents: some file systems write an accent as a character of
+// its own.
+func (t *Tx) find(path string) (layout.ID, error) {
+	id, err := t.resolve(path)
+	if composed := norm.NFC.String(path); err == nil && id == layout.None && composed != path {
+		return t.resolve(composed)
+	}
+	return id, err
 }
 
 func notFound(ref Ref) error { return fault.NotFound.Errorf("%s", ref) }
