@@ -166,7 +166,7 @@ func (h *history) changes(limit int) ([]Change, error) {
 	}
 	ids := make([]string, 0, len(h.docs))
 	for id, p := range h.docs {
-		if p.changed || p.last.Event != storage.RootUnregistered { // of what is a root no longer it is told above
+		if p.changed || p.last.Event != storage.RootUnregistered { // roots that were given up are reported above
 			ids = append(ids, id)
 		}
 	}

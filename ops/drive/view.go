@@ -72,7 +72,7 @@ func readable(tx *storage.Tx, id string) (*storage.Doc, error) {
 	return d, err
 }
 
-// Roots returns the roots to be shown, by title, and of the same title the latest first, for its folder is the one that
+// Roots returns the roots to be shown, by title, and latest first of the same title, for its folder is the one that
 // synchronizers make.
 func (v *View) Roots() storage.Docs {
 	docs := make(storage.Docs, 0, len(v.roots))
