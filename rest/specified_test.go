@@ -120,7 +120,7 @@ type wireReader struct {
 }
 
 var (
-	looking = regexp.MustCompile(`^(Workflow\.GetOpenTasks|Repository\.\w+|Document\.Get\w+|Collection\.GetDocumentsFromCollection|PlatformDrive\.(GetRoots|FileSystemItemExists|GetChildren|GetFileSystemItem)|Seam\.(Fetch|Get)\w+|Favorite\.GetDocuments|Audit\.Query|Directory\.ReadEntries|Task\.GetAssigned)$`)
+	looking = regexp.MustCompile(`^(Workflow\.GetOpenTasks|Repository\.\w+|Document\.Get\w+|Collection\.GetDocumentsFromCollection|PlatformDrive\.(GetRoots|FileSystemItemExists|GetChildren|GetFileSystemItem)|Seam\.(Fetch|Get)\w+|Favorite\.GetDocuments|Audit\.Query|Directory\.ReadEntries|Task\.GetAssigned|Job\.List)$`)
 	saved   = regexp.MustCompile(`"source":"name: ([\w.]+)\\n`)
 	stepOp  = regexp.MustCompile(`- op: ([\w.-]+)`)
 	runIn   = regexp.MustCompile(`"params":\{"id":"([\w.]+)"`)

@@ -202,7 +202,7 @@ func enqueue(tx *storage.Tx, kind, name string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return outbox.Enqueue(tx, outbox.Job{Kind: kind, Due: at, Data: data})
+	return outbox.Enqueue(tx, outbox.Job{Kind: kind, Due: at, Fixed: kind == DueJob, Data: data})
 }
 
 // named returns a deployed schedule in the version that this server has; nil if it has none.

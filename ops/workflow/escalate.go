@@ -62,7 +62,7 @@ func (h *host) planRule(t *workflow.Task, rule *workflow.Escalation, at time.Tim
 	if err != nil {
 		return err
 	}
-	return outbox.Enqueue(h.unlimited(), outbox.Job{Kind: EscalationJob, Due: at, Data: data})
+	return outbox.Enqueue(h.unlimited(), outbox.Job{Kind: EscalationJob, Due: at, Fixed: true, Data: data})
 }
 
 // run carries out a rule, unless the task has ended, its model no longer has such a rule, or it has been carried out: a job

@@ -26,6 +26,7 @@ import (
 type Job struct {
 	ID, Kind string
 	Due      time.Time
+	Fixed    bool `json:",omitempty"` // Due is a time of day, as of a schedule, and not the end of a wait: it stays when the clock is set back
 	Tries    int
 	As       string // user it acts for
 	Data     json.RawMessage

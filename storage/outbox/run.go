@@ -50,7 +50,7 @@ type Handler struct {
 // Run claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
 // are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
 // says GaveUp or Later; a handler may meet the same job twice. If the clock was set back since a job was added, it waits
-// no longer than it was to.
+// no longer than it was to, unless it is Fixed.
 func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	woken, stop := q.DB.Watch(topic)
 	defer stop()
@@ -294,7 +294,7 @@ func (q *Queue) advanceSome(k *kv.Tx, queue byte, r kv.Range) (next []byte, err 
 		if since.IsZero() {
 			since = j.Created
 		}
-		if !since.After(now) {
+		if !since.After(now) || j.Fixed && queue == queueWaiting && j.Tries == 0 {
 			continue
 		}
 		j.Due, j.Since = now.Add(max(0, j.Due.Sub(since))), now
