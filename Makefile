@@ -4,8 +4,10 @@ BIN     := bin/catena
 DATA    ?= data
 ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-COMPILE  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+COMPILE  = CGO_ENABLED=0 $(GO) build -ldflags "-s -w -X main.version=$(VERSION)"
 export GOTOOLCHAIN := local
+# Everywhere, so that packages are compiled once for the binary, the linters and the programs that tests start, and once for the race detector.
+export GOFLAGS := -trimpath
 
 .PHONY: pages flows deb delivered upgrade release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
 
@@ -53,13 +55,13 @@ rest/web/dist/editor.js: rest/web/npm/package-lock.json rest/web/npm/bundle.mjs 
 # What takes longest begins first, so that the end is not one package alone. Three at a time, for
 # tests wait for browsers, disks and other processes as much as they compute.
 # Linking without tables for debuggers takes half the time, and a suite of 160 packages links a lot.
-SUITE := $(GO) test -trimpath -ldflags=-w -vet=off -shuffle=on
+SUITE := $(GO) test -ldflags=-w -vet=off -shuffle=on
 LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./storage ./ops ./scripts
 
 test: build client ## the whole suite, race detector on; make lint vets
 	$(SUITE) -race -p 3 -timeout 15m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
-	$(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|TracesElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
-	$(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
+	CGO_ENABLED=0 $(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|TracesElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
+	CGO_ENABLED=0 $(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
 
 postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory
 	$(GO) run ./storage/postgres/pgtest/run $(SUITE) -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
@@ -78,6 +80,7 @@ cmd/catena/testdata/%/node_modules: cmd/catena/testdata/%/package-lock.json
 check: lint test golden ## what must pass before a change goes in
 	git diff --exit-code
 
+lint: export CGO_ENABLED := 0
 lint:
 	@files=$$(gofumpt -l .); test -z "$$files" || { echo "$$files"; echo "not formatted: run gofumpt -w ."; exit 1; }
 	$(GO) vet ./...
@@ -96,7 +99,7 @@ questions: ## twenty queries that people ask beside SQLite, at QUESTIONS documen
 
 DOCS ?= 100000
 peers: ## requests per second beside a floor that copies stored bytes and beside PocketBase, with DOCS documents (100,000)
-	cd cmd/catena/testdata/pocketbase && $(GO) build -trimpath -o $(CURDIR)/bin/pocketbase .
+	cd cmd/catena/testdata/pocketbase && $(GO) build -o $(CURDIR)/bin/pocketbase .
 	CATENA_BENCH_DOCS=$(DOCS) CATENA_PEER=$(CURDIR)/bin/pocketbase $(GO) test -run '^$$' -bench Peers -benchtime 1x -count 1 -timeout 2h ./cmd/catena
 
 plain: ## catena on PostgreSQL beside a server that does the same by SQL; CATENA_BENCH_DOCS (2,000), CATENA_BENCH_LATENCY (such as 0.5ms) each way
@@ -126,7 +129,7 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_KILLS=20 $(GO) test -count=1 -timeout 30m -run '(ServerKilled|Promoted)$$' -v ./storage/postgres
 	CATENA_STALLED=2000 $(GO) test -count=1 -timeout 20m -run 'Stalled$$' -v ./cmd/catena
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render
-	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins' -v ./decks/html ./storage ./rest
+	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins|Unseen|Unreadable' -v ./decks/html ./storage ./rest
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run Cancel ./ops
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run 'Large(Printed)?$$' -v ./decks/export
 
@@ -135,7 +138,7 @@ upgrade: assets ## servers of the commit BEFORE beside those of now on one datab
 	@mkdir -p bin
 	rm -rf bin/before-source && git worktree prune && git worktree add -f --detach bin/before-source $(BEFORE)
 	cp -r decks/theme/dist bin/before-source/decks/theme && cp -r rest/web/dist bin/before-source/rest/web
-	cd bin/before-source && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(BEFORE)" -o ../before ./cmd/catena
+	cd bin/before-source && CGO_ENABLED=0 $(GO) build -ldflags "-X main.version=$(BEFORE)" -o ../before ./cmd/catena
 	git worktree remove --force bin/before-source
 	CATENA_BEFORE=$(CURDIR)/bin/before $(GO) test -count=1 -timeout 30m -run 'Upgrade(Directory)?$$' -v ./cmd/catena
 

@@ -37,7 +37,8 @@ var worker = sync.OnceValues(func() ([]string, error) {
 	}
 	built = dir
 	exe := filepath.Join(dir, "worker")
-	build := exec.Command("go", "build", "-o", exe, "../scripts/testdata/worker")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", exe, "../scripts/testdata/worker")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	build.Stderr = os.Stderr
 	return []string{exe}, build.Run()
 })

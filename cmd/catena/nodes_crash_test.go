@@ -61,7 +61,7 @@ type crashing struct {
 // and so has the one that was killed when it is back; in the end each job has been done, and none twice, except that a message may
 // arrive again with its id. CATENA_KILLS sets how often; make fault does so 100 times.
 func TestNodesCrash(t *testing.T) {
-	kills := killCount(t, 4)
+	kills := killCount(t, 2)
 	c := newCrashing(t)
 	for i := range kills {
 		c.round(i)

@@ -136,6 +136,9 @@ type isolation struct {
 // down: it stops answering and says so, while the other one goes on, takes over its jobs, and runs none twice. Once the
 // link is whole again, nobody is shown what has changed meanwhile. CATENA_KILLS sets how often.
 func TestNodesIsolated(t *testing.T) {
+	if os.Getenv("CATENA_KILLS") == "" {
+		t.Skip("takes a minute; CATENA_KILLS=1 runs it, and so does make fault")
+	}
 	s := newIsolation(t)
 	cuts := []struct {
 		name string

@@ -91,7 +91,7 @@ var (
 // TestOutboxCrash kills the server over and over while it has mail and webhooks to send. Of every acknowledged call both
 // arrive, of what was rolled back none, and what arrives twice bears the same id. CATENA_KILLS sets how often.
 func TestOutboxCrash(t *testing.T) {
-	kills := killCount(t, 8)
+	kills := killCount(t, 4)
 	sink, hook, data := mailtest.Start(t), receive(t), t.TempDir()
 	host, port := sink.Address()
 	args := []string{

@@ -18,7 +18,7 @@ func debianProgram(t *testing.T, name string) string {
 	return path
 }
 
-// TestPackage makes the package for Debian of a small program, and has lintian find nothing in it, not even something to be told.
+// TestPackage makes the package for Debian of a small program, and has lintian find nothing in it, not even a remark.
 func TestPackage(t *testing.T) {
 	lintian := debianProgram(t, "lintian")
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func TestPackage(t *testing.T) {
 	if err != nil || len(made) != 3 {
 		t.Fatalf("%q, %v", made, err)
 	}
-	out, err := exec.CommandContext(t.Context(), lintian, append([]string{"--allow-root", "--pedantic", "--display-info"}, made...)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), lintian, "--allow-root", "--pedantic", "--display-info", made[len(made)-1]).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -42,6 +42,9 @@ func stalledClients(t *testing.T) int {
 func TestStalled(t *testing.T) {
 	t.Run("folder", func(t *testing.T) { stall(t) })
 	t.Run("bucket", func(t *testing.T) {
+		if os.Getenv("CATENA_STALLED") == "" {
+			t.Skip("goes the same way; make fault runs it")
+		}
 		store := buckettest.New(t)
 		stall(t, "--blobs", store.Address("content"))
 	})

@@ -90,7 +90,7 @@ func titles(t *testing.T, base, begin string) map[string]string {
 // TestWaitingCrash kills the server while a thousand chains wait and go on, and while schedules are due: each chain goes on
 // once, and each schedule runs once. CATENA_KILLS sets how often.
 func TestWaitingCrash(t *testing.T) {
-	kills, perRound := killCount(t, 5), 10
+	kills, perRound := killCount(t, 2), 10
 	data := t.TempDir()
 	p := startServer(t, data, "--rate", "-1")
 	for _, source := range []string{oneWaits, manyWait, madeOnce} {
