@@ -131,6 +131,7 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins|Unseen|Unreadable' -v ./decks/html ./storage ./rest
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run Cancel ./ops
+	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run 'RealDecks|EveryPlan' ./decks/export ./storage
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run 'Large(Printed)?$$' -v ./decks/export
 
 upgrade: assets ## servers of the commit BEFORE beside those of now on one database, and in turn on one data directory

@@ -16,6 +16,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
@@ -83,8 +84,25 @@ func (p *part) read(files fs.FS) error {
 	return nil
 }
 
-// build reads types and directories. Mistakes are those of the types if there are any.
-func build(types, directories []declare.Source) (all storage.Declared, wrong []declare.Mistake, err error) {
+// builtIn is what there is without any text, which is read once.
+var builtIn = sync.OnceValues(func() (storage.Declared, error) {
+	all, wrong, err := read(nil, nil)
+	if err == nil {
+		err = declare.ErrorOf(wrong)
+	}
+	return all, err
+})
+
+// build returns the types and directories of texts. Mistakes are those of the types if there are any.
+func build(types, directories []declare.Source) (storage.Declared, []declare.Mistake, error) {
+	if len(types)+len(directories) == 0 {
+		all, err := builtIn()
+		return all, nil, err
+	}
+	return read(types, directories)
+}
+
+func read(types, directories []declare.Source) (all storage.Declared, wrong []declare.Mistake, err error) {
 	if all.Types, wrong, err = schema.Build(types); err != nil || len(wrong) > 0 {
 		return storage.Declared{}, wrong, err
 	}

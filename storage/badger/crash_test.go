@@ -98,7 +98,7 @@ func exists(path string) bool {
 
 const (
 	slotPrefix = "slot/"
-	killRounds = 21
+	killRounds = 13
 )
 
 // crashSlot is the key that a transaction writes again.

@@ -107,7 +107,7 @@ func mixed(t *testing.T, older, newer string, chosen int, beside bool) string {
 // CATENA_CORPUS=all, in every one: the open is refused and changes nothing, or everything that was acknowledged is there.
 func TestOlderFiles(t *testing.T) {
 	older, newer, want := copies(t)
-	opened, step := 0, 3
+	opened, step := 0, 7
 	if os.Getenv("CATENA_CORPUS") == "all" {
 		step = 1
 	}
