@@ -10,6 +10,7 @@ import (
 	"catena/engine"
 	"catena/engine/find"
 	"catena/engine/library"
+	"catena/engine/openapi"
 	"catena/engine/patch"
 	"catena/storage/fault"
 )
@@ -29,18 +30,19 @@ func (ch *Chains) editing() []engine.Op {
 		op("Edit", "Edit the text of a chain", "Changes one value of the text of a chain and returns the new text, without saving it. Comments and formatting are kept.",
 			engine.On(func(p editParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(c) })),
 		op("FindStep", "Find a step", "Finds operations, chains and kinds of steps by purpose, the best match first. Chains of the server's own workflows are left out.",
-			engine.On(func(p findParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(ch, c) })),
+			engine.On(func(p findParams, c *engine.Ctx, _ engine.Void) ([]Found, error) { return p.run(ch, c) })),
 		op("FindUses", "Find the uses of a chain", "Lists where a chain is used: in other chains, hooks, listeners, schedules, scripts and workflows.",
-			engine.On(func(p usesParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(ch, c) })),
+			engine.On(func(p usesParams, c *engine.Ctx, _ engine.Void) ([]Use, error) { return p.run(ch, c) })),
 		{
 			Name: "Chain.Run", Label: "Run a chain that is not saved", Category: "Scripting", SetsAny: true,
 			Doc: "Runs the text of a chain with the input and parameters, and returns its result. Nothing is saved: the text is tried as it would run when it is deployed. " +
 				"A chain that waits is only tried in a dry run.",
 			Callers: engine.Admins.From(engine.Direct), // what is in a saved chain may do more than what clients may call
+			Result:  openapi.Ref("Value"),
 			Run:     engine.On(func(p runParams, c *engine.Ctx, in any) (any, error) { return p.run(ch, c, in) }),
 		},
 		op("Outline", "Outline a chain", "Returns the steps of the text of a chain as a tree, with places, values, variables and problems; saves nothing.",
-			engine.On(func(p outlineParams, c *engine.Ctx, _ engine.Void) (any, error) { return ch.outline(c, p.Source) })),
+			engine.On(func(p outlineParams, c *engine.Ctx, _ engine.Void) (*Outline, error) { return ch.outline(c, p.Source) })),
 	}
 }
 

@@ -30,7 +30,7 @@ var Ops = OpsFor(field.Fields)
 
 // OpsFor returns the operations for decks with the fields of a table.
 func OpsFor(t field.Table) []engine.Op {
-	return slices.Concat(own(t), export.Ops, listing.Ops, share.Ops, slide.Ops, team.Ops)
+	return typed(slices.Concat(own(t), export.Ops, listing.Ops, share.Ops, slide.Ops, team.Ops))
 }
 
 // own are the operations on one deck as a whole.

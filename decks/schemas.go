@@ -44,8 +44,8 @@ func components(in field.Revision) map[string]any {
 		out["ShareLink"] = openapi.Fields(`id:integer deck_id:integer name url:address urls:object password_protected:boolean expires_at:moment? expired:boolean
 			notify_on_view:boolean view_count:integer first_viewed_at:moment? created_at:moment`, true)
 		out["ShareLinkInput"] = openapi.Fields("name password expires_at:moment? notify_on_view:boolean", false)
-		out["Export"] = openapi.Fields(`id:integer deck_id:integer format status created_at:moment completed_at:moment? download_url:address?
-			download_url_expires_at:moment?`, true)
+		out["Export"] = openapi.Fixed(`id:integer deck_id:integer format status created_at:moment completed_at:moment? download_url:address?
+			download_url_expires_at:moment?`, "error:object progress:object warnings:array")
 		out["ExportInput"] = openapi.Fields("format margin:number slide_number:boolean slide_notes:boolean separate_fragments:boolean", false)
 	}
 	return out

@@ -184,15 +184,21 @@ pairs:
 
 // Outcome is what a function of an operation returns.
 type Outcome struct {
-	Word string
-	Type reflect.Type // nil: only the word is known
+	Word   string
+	Type   reflect.Type // nil: only the word is known
+	Passes string       // the word of the input, if that is what comes out
+	kind   kind
+	each   bool // a list, of what the operation declares for one
 }
 
 // Outcomes returns what the functions return.
 func (f Func) Outcomes() []Outcome {
 	out := make([]Outcome, len(f.variants))
 	for i, v := range f.variants {
-		out[i] = Outcome{v.outWord, v.outType}
+		out[i] = Outcome{Word: v.outWord, Type: v.outType, kind: v.out, each: v.each}
+		if v.out == kVoid && !v.exact {
+			out[i].Passes = v.inWord
+		}
 	}
 	return out
 }

@@ -74,6 +74,10 @@ type Op struct {
 	Deprecated           Deprecation // zero: it is not
 	Run                  Func
 
+	// Result is the JSON Schema of the value where the Go type of the functions does not say it: of maps, of lists and of any
+	// values. References lead to the forms of engine/openapi, "#/components/schemas/Webhook". Not of chains and scripts.
+	Result map[string]any
+
 	// What a text that calls it is checked for: constants of parameters that only the operation's family knows, and the
 	// variables that the operation sets, SetsAny for any.
 	Constants map[string]func(value string) error
@@ -83,6 +87,12 @@ type Op struct {
 	// Of an operation made of a text: its version, and the operation that an older version makes.
 	Version   int64
 	AtVersion func(c *Ctx, version int64) (Op, error)
+}
+
+// Returning is the operation with the schema of its result.
+func (o Op) Returning(schema map[string]any) Op {
+	o.Result = schema
+	return o
 }
 
 // Deprecation says that an operation is there for those who call it already, and better not used any longer.

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
+	"net/netip"
+	"path"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/invopop/jsonschema"
@@ -54,6 +58,85 @@ func (d *Def) Schema() *jsonschema.Schema {
 		}
 	}
 	return out
+}
+
+// resultReflector turns the types of results into schemas, as encoding/json writes them. Structs are definitions with names of
+// their own, such as ScheduleStatus.
+var resultReflector = jsonschema.Reflector{
+	Anonymous: true, AllowAdditionalProperties: true,
+	Namer: resultName,
+	Mapper: func(t reflect.Type) *jsonschema.Schema {
+		switch {
+		case t == reflect.TypeFor[jsonschema.Schema]():
+			return &jsonschema.Schema{Type: "object", AdditionalProperties: jsonschema.TrueSchema}
+		case t == reflect.TypeFor[netip.Addr]():
+			return &jsonschema.Schema{Type: "string"}
+		}
+		return nil
+	},
+}
+
+// resultName is the name of the definition of a type; lists and maps have none.
+func resultName(t reflect.Type) string {
+	if t.Name() == "" {
+		return ""
+	}
+	capital := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+	return capital(path.Base(t.PkgPath())) + capital(t.Name())
+}
+
+// componentsPath is where references of schemas lead: the forms of engine/openapi, and the definitions of Go types.
+const componentsPath = "#/components/schemas/"
+
+// Schema returns the JSON Schema of the value that the function returns, and the definitions that it refers to by their names
+// below "#/components/schemas/". It is what the operation declares (Result), or follows from a Go type that encoding/json
+// writes; nil: the word says what it is, or there may be anything.
+func (o Outcome) Schema(d *Def) (schema, definitions map[string]any) {
+	switch o.kind {
+	case kAny, kList, kMap, kRaw:
+		if o.each && d.Result != nil {
+			return map[string]any{"type": "array", "items": d.Result}, nil
+		}
+		return d.Result, nil
+	case kOther:
+		return reflected(o.Type)
+	}
+	return nil, nil
+}
+
+// reflected is the schema of a Go type.
+func reflected(t reflect.Type) (schema, definitions map[string]any) {
+	raw, err := json.Marshal(resultReflector.ReflectFromType(t))
+	if err == nil {
+		err = json.Unmarshal(bytes.ReplaceAll(raw, []byte(`"#/$defs/`), []byte(`"`+componentsPath)), &schema)
+	}
+	if err != nil {
+		panic(err) // a bug that every description meets
+	}
+	definitions, _ = schema["$defs"].(map[string]any)
+	delete(schema, "$defs")
+	delete(schema, "$schema")
+	opened(schema)
+	opened(definitions)
+	return schema, definitions
+}
+
+// opened says of the maps in a schema that they have any members: generators of clients take an object that says no more for an
+// empty one.
+func opened(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if s["type"] == "object" && s["properties"] == nil && s["additionalProperties"] == nil {
+			s["additionalProperties"] = true
+		}
+		for _, item := range s {
+			opened(item)
+		}
+	case []any:
+		for _, item := range s {
+			opened(item)
+		}
+	}
 }
 
 // describe adds what is known of a parameter to its schema.

@@ -42,10 +42,16 @@ func (d *restEntryPoint) Run(ctx context.Context, user string, c scenario.Comman
 	if res.StatusCode >= 400 {
 		return d.failure(res, body)
 	}
+	var out scenario.Outcome
 	if c.DryRun {
-		return d.dry(body)
+		out = d.dry(body)
+	} else {
+		out = d.answer(res, body)
 	}
-	return d.answer(res, body)
+	if err := mistyped(d.s.Engine.Set(), c, out); err != nil {
+		return broken(err)
+	}
+	return out
 }
 
 // broken is an outcome that no scenario expects.

@@ -18,6 +18,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/declaration"
+	"catena/engine/hook"
 	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/scenario"
@@ -38,6 +39,7 @@ var folders = []string{
 	"../chains/testdata",
 	"../decks/testdata",
 	"../engine/declaration/testdata",
+	"../engine/hook/testdata",
 	"../engine/listener/testdata",
 	"../engine/schedule/testdata",
 	"../engine/waiting/testdata",
@@ -67,6 +69,9 @@ func (d engineEntryPoint) Run(ctx context.Context, user string, c scenario.Comma
 		if err := misnamed(e.Set(), c, f); err != nil {
 			return broken(err)
 		}
+	}
+	if err := mistyped(e.Set(), c, out); err != nil {
+		return broken(err)
 	}
 	return out
 }
@@ -214,7 +219,7 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 				}
 			})
 			runs = waiting.New()
-			return library.Deployments{declarations(), runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New()}
+			return library.Deployments{declarations(), runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New(), hook.New()}
 		},
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret, c.Declared = clock.Now, clock.NewID, 64, []byte("scenario"), declarations().Declared

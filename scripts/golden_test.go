@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -45,6 +46,14 @@ func TestGoldenTypes(t *testing.T) {
 			Run: engine.Overload(engine.Each(everyParams.doc), engine.On(everyParams.blob), engine.On(everyParams.void)),
 		},
 		{Name: "Test.Delete", Aliases: []string{"Test.delete"}, Doc: "Has a reserved word for a name.", Callers: engine.Anyone, Run: engine.On(noParams.doc)},
+		{
+			Name: "Test.Webhook", Doc: "Returns a map of which the definition tells.", Callers: engine.Anyone, Result: openapi.Ref("Webhook"),
+			Run: engine.On(func(noParams, *engine.Ctx, engine.Void) (map[string]any, error) { return nil, nil }),
+		},
+		{
+			Name: "Test.Outline", Doc: "Returns a Go type.", Callers: engine.Anyone,
+			Run: engine.On(func(noParams, *engine.Ctx, engine.Void) ([]outline, error) { return nil, nil }),
+		},
 		{Name: "Test.Deep.Down-Here (X)", Doc: "Has a name that JavaScript cannot write.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
 		{Name: "Proxy.GetSourceDocument", Doc: "Has the name of a global of the language.", Callers: engine.Anyone, Run: engine.On(noParams.page)},
 		{Name: "Test.Deep", Doc: "Is an operation and a space.", Callers: engine.Anyone, Run: engine.On(noParams.page)},

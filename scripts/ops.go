@@ -11,6 +11,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/library"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 )
 
@@ -38,6 +39,7 @@ func (r *Runner) Ops() []engine.Op {
 			Doc: "Runs the text of a scripted operation, in a separate process, with the input and parameters, and returns its result. " +
 				"Nothing is saved: the text is tried as it would run when it is deployed.",
 			Callers: engine.Scripters,
+			Result:  openapi.Ref("Value"),
 			Run:     engine.On(func(p tryParams, c *engine.Ctx, in any) (any, error) { return p.run(r, c, in) }),
 		},
 		engine.Op{

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 //go:embed globals.d.ts
@@ -17,7 +18,7 @@ var typesHead string
 // Types writes catena.d.ts: every operation of the set typed and documented, and the
 // globals of scripts. The same set gives the same text.
 func Types(s *engine.Set) ([]byte, error) {
-	t := &typings{set: s}
+	t := &typings{set: s, forms: openapi.Forms(), defined: map[string]any{}, results: map[string]string{}}
 	t.b.WriteString(typesHead)
 	var all []string
 	for _, name := range s.Names() {
@@ -27,12 +28,16 @@ func Types(s *engine.Set) ([]byte, error) {
 		}
 	}
 	t.space(newNames(all).root, "", 0)
+	t.writeResults()
 	return []byte(t.b.String()), nil
 }
 
 type typings struct {
-	set *engine.Set
-	b   strings.Builder
+	set     *engine.Set
+	b       strings.Builder
+	forms   map[string]any    // of openapi
+	defined map[string]any    // by Go types
+	results map[string]string // types that were referred to, by name
 }
 
 func (t *typings) line(depth int, format string, args ...any) {
@@ -139,7 +144,7 @@ func (t *typings) operation(op, name string, depth int) {
 	}
 	sig := d.Signature()
 	for i := 0; i+1 < len(sig); i += 2 {
-		in, out := tsType(sig[i], true), tsType(sig[i+1], false)
+		in, out := tsType(sig[i], true), t.resultType(d, sig[i+1])
 		// An operation without output passes its input on, so its type is that of the input.
 		passes := sig[i+1] == "void" || sig[i+1] == ""
 		switch {

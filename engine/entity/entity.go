@@ -11,7 +11,6 @@ package entity
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,53 +81,6 @@ type writer struct {
 // maxBytes bounds what is written of one value.
 // It is looked at between values, so an answer can exceed it by one value at most.
 const maxBytes = 64 << 20
-
-// wireNames are what descriptions of addresses call the forms of values.
-var wireNames = map[reflect.Type]string{
-	reflect.TypeFor[*storage.Doc]():       "Document",
-	reflect.TypeFor[storage.Docs]():       "Documents",
-	reflect.TypeFor[*storage.Page]():      "Documents",
-	reflect.TypeFor[*storage.EntryPage](): "LogEntries",
-	reflect.TypeFor[storage.Entry]():      "LogEntry",
-	reflect.TypeFor[*search.Rows]():       "RecordSet",
-	reflect.TypeFor[[]storage.ACL]():      "ACP",
-
-	reflect.TypeFor[*people.User]():      "User",
-	reflect.TypeFor[*people.UserPage]():  "Users",
-	reflect.TypeFor[*people.Group]():     "Group",
-	reflect.TypeFor[*people.GroupPage](): "Groups",
-	reflect.TypeFor[*record.Entry]():     "DirectoryEntry",
-	reflect.TypeFor[*record.Page]():      "DirectoryEntries",
-
-	reflect.TypeFor[*workflow.Instance]():    "Workflow",
-	reflect.TypeFor[workflow.InstanceList](): "Workflows",
-	reflect.TypeFor[*workflow.Model]():       "Workflow",
-	reflect.TypeFor[workflow.ModelList]():    "Workflows",
-	reflect.TypeFor[*workflow.Graph]():       "Graph",
-	reflect.TypeFor[*workflow.Task]():        "Task",
-	reflect.TypeFor[*workflow.TaskPage]():    "Tasks",
-
-	reflect.TypeFor[string]():         "StringValue",
-	reflect.TypeFor[storage.Ref]():    "StringValue",
-	reflect.TypeFor[bool]():           "BooleanValue",
-	reflect.TypeFor[int]():            "Entity",
-	reflect.TypeFor[int64]():          "Entity",
-	reflect.TypeFor[float64]():        "Entity",
-	reflect.TypeFor[time.Time]():      "Entity",
-	reflect.TypeFor[[]string]():       "Entity",
-	reflect.TypeFor[storage.Refs]():   "Entity",
-	reflect.TypeFor[map[string]any](): "Entity",
-	reflect.TypeFor[storage.Props]():  "Entity",
-	reflect.TypeFor[[]any]():          "Entity",
-}
-
-// WireName is what descriptions of addresses call the form in which Append writes values of a type; "" if only a value tells.
-func WireName(t reflect.Type) string {
-	if name, ok := wireNames[t]; ok || t == nil || t.Kind() == reflect.Interface || t == reflect.TypeFor[json.RawMessage]() {
-		return name
-	}
-	return "Entity"
-}
 
 // Append appends the JSON of a value, as an object with an entity type.
 func Append(dst []byte, c *engine.Ctx, v any, o *Options) ([]byte, error) {

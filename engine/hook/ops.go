@@ -23,7 +23,7 @@ func (h *Hooks) Ops() []engine.Op {
 	renew.Secret = true
 	return append(h.kind.Ops(), renew,
 		op("Status", "Status of hooks", "Returns for each deployed hook the path of its address, and when the last run in the background ended and how it failed.", engine.Reads,
-			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return h.status(c) })))
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Status, error) { return h.status(c) })))
 }
 
 type noParams struct{}

@@ -21,21 +21,23 @@ func (k *Kind) Ops() []engine.Op {
 	}
 	return []engine.Op{
 		op("Check", "Checks the text of a "+k.Noun+" and returns the errors with line and column; saves nothing.", engine.Reads,
-			engine.On(func(p checkParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+			engine.On(func(p checkParams, c *engine.Ctx, _ engine.Void) ([]Problem, error) { return p.run(k, c) })),
 		op("Delete", "Undeploys a "+k.Noun+"; its versions remain readable.", engine.Writes,
-			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return nil, k.remove(c, p.Name) })),
+			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+				return engine.Void{}, k.remove(c, p.Name)
+			})),
 		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
 			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
 		op("List", "Lists the deployed "+cmp.Or(k.Nouns, k.Noun+"s")+".", engine.Reads,
-			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.list(c) })),
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Version, error) { return k.list(c) })),
 		op("Read", "Returns a "+k.Noun+" with its source.", engine.Reads,
-			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (Version, error) { return p.run(k, c) })),
 		op("Restore", "Restores an old version of a "+k.Noun+" as a new, deployed version.", engine.Writes,
-			engine.On(func(p restoreParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+			engine.On(func(p restoreParams, c *engine.Ctx, _ engine.Void) (Version, error) { return p.run(k, c) })),
 		op("Save", "Checks the text of a "+k.Noun+", saves it as a new version and deploys it.", engine.Writes,
-			engine.On(func(p saveParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+			engine.On(func(p saveParams, c *engine.Ctx, _ engine.Void) (Version, error) { return p.run(k, c) })),
 		op("Versions", "Lists the versions of a "+k.Noun+", newest first.", engine.Reads,
-			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.versions(c, p.Name) })),
+			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) ([]Version, error) { return k.versions(c, p.Name) })),
 	}
 }
 

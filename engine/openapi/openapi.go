@@ -4,6 +4,7 @@ package openapi
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 )
 
@@ -18,7 +19,9 @@ func JSON(schema any) map[string]any {
 }
 
 // Ref is the schema that the components have under a name.
-func Ref(name string) map[string]any { return map[string]any{"$ref": "#/components/schemas/" + name} }
+func Ref(name string) map[string]any { return map[string]any{"$ref": refPath + name} }
+
+const refPath = "#/components/schemas/"
 
 // Object is the schema of an object with members, given as names and schemas in turn, all required.
 func Object(members ...any) map[string]any {
@@ -65,4 +68,28 @@ func Fields(text string, required bool) map[string]any {
 		out["required"] = names
 	}
 	return out
+}
+
+// Fixed is the schema of an object with members that are always there, as Fields writes them, and others that may be.
+func Fixed(always, other string) map[string]any {
+	out := Fields(always, true)
+	maps.Copy(out["properties"].(map[string]any), Fields(other, false)["properties"].(map[string]any))
+	return out
+}
+
+// Refs calls f with the names of what the references within a description lead to.
+func Refs(v any, f func(name string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			f(strings.TrimPrefix(ref, refPath))
+		}
+		for _, item := range v {
+			Refs(item, f)
+		}
+	case []any:
+		for _, item := range v {
+			Refs(item, f)
+		}
+	}
 }

@@ -13,8 +13,8 @@ func (s *Schedules) Ops() []engine.Op {
 	op := func(verb, label, doc string, effect engine.Effect, run engine.Func) engine.Op {
 		return engine.Op{Name: "Schedule." + verb, Label: label, Category: "Scripting", Doc: doc, Effect: effect, Callers: engine.Admins.From(engine.Direct), Run: run}
 	}
-	one := func(f func(c *engine.Ctx, name string) (any, error)) engine.Func {
-		return engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return f(c, p.Name) })
+	one := func(f func(c *engine.Ctx, name string) (Status, error)) engine.Func {
+		return engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (Status, error) { return f(c, p.Name) })
 	}
 	return append(s.kind.Ops(),
 		op("Next", "Next runs of a schedule", "Returns when a schedule runs next, a deployed one by its name or the text of one that is not saved: at most as many instants as asked for, fewer if it ends before.", engine.Reads,
@@ -22,7 +22,7 @@ func (s *Schedules) Ops() []engine.Op {
 		op("Resume", "Resume a schedule", "Resumes a stopped schedule and returns its status. Runs that were missed meanwhile are not made up for.", engine.Writes, one(s.resume)),
 		op("RunNow", "Run a schedule", "Runs a schedule once as soon as possible, besides its planned runs, and returns its status.", engine.Writes, one(s.runNow)),
 		op("Status", "Status of schedules", "Returns for each deployed schedule when it runs next, when it ran last, and how the last run failed.", engine.Reads,
-			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return s.status(c) })),
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Status, error) { return s.status(c) })),
 		op("Stop", "Stop a schedule", "Stops a schedule until it is resumed, and returns its status. A run that has begun is not ended.", engine.Writes, one(s.stop)),
 	)
 }
@@ -116,33 +116,33 @@ func (s *Schedules) status(c *engine.Ctx) ([]Status, error) {
 }
 
 // with changes the row of a deployed schedule and returns its status.
-func (s *Schedules) with(c *engine.Ctx, name string, f func(sch *Schedule, st *state) error) (any, error) {
+func (s *Schedules) with(c *engine.Ctx, name string, f func(sch *Schedule, st *state) error) (Status, error) {
 	sch := s.named(name)
 	if sch == nil {
-		return nil, errUnknown(name)
+		return Status{}, errUnknown(name)
 	}
 	var st state
 	found, err := c.Tx.Table(table).Get(name, &st)
 	if err != nil {
-		return nil, err
+		return Status{}, err
 	}
 	if found && s.find(name, st.Version) == nil {
-		return nil, fault.Unavailable.Errorf("schedule %s: has just been changed by another server, which this one follows within a second", name).After(time.Second)
+		return Status{}, fault.Unavailable.Errorf("schedule %s: has just been changed by another server, which this one follows within a second", name).After(time.Second)
 	}
 	if err := f(sch, &st); err != nil {
-		return nil, err
+		return Status{}, err
 	}
 	return statusOf(sch, &st), c.Tx.Table(table).Put(name, &st)
 }
 
-func (s *Schedules) stop(c *engine.Ctx, name string) (any, error) {
+func (s *Schedules) stop(c *engine.Ctx, name string) (Status, error) {
 	return s.with(c, name, func(_ *Schedule, st *state) error {
 		st.Stopped, st.Next, st.Pending = true, time.Time{}, time.Time{}
 		return nil
 	})
 }
 
-func (s *Schedules) resume(c *engine.Ctx, name string) (any, error) {
+func (s *Schedules) resume(c *engine.Ctx, name string) (Status, error) {
 	return s.with(c, name, func(sch *Schedule, st *state) error {
 		if !st.Stopped {
 			return fault.Conflict.Errorf("schedule %s: is not stopped", name)
@@ -152,7 +152,7 @@ func (s *Schedules) resume(c *engine.Ctx, name string) (any, error) {
 	})
 }
 
-func (s *Schedules) runNow(c *engine.Ctx, name string) (any, error) {
+func (s *Schedules) runNow(c *engine.Ctx, name string) (Status, error) {
 	return s.with(c, name, func(_ *Schedule, st *state) error {
 		st.Pending = c.Tx.Now()
 		return enqueue(c.Tx, RunJob, name, st.Pending)

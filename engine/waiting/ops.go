@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -19,18 +20,21 @@ func (r *Runs) Ops() []engine.Op {
 	return []engine.Op{
 		op("Continue", "Continue a waiting run", "Has a chain that waits, or that failed to go on, go on as soon as possible, and returns its status. "+
 			"It goes on in the version in which it began, or in the latest, which has to wait at the same step.", engine.Writes,
-			engine.On(func(p continueParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.goOn(c) })),
+			engine.On(func(p continueParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) { return p.goOn(c) })).Returning(waitingRun),
 		op("Get", "Show a run", "Returns a run that runs, waits, or has ended: what was asked, without secrets, and the tree of its steps; "+
 			"of a chain that waited, also the runs with which it went on (parts).", engine.Reads,
 			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (engine.ShownRun, error) { return p.get(c) })),
 		op("List", "List runs", "Lists runs, newest first: those that run or wait, then those that have ended. Administrators see the runs of all users.", engine.Reads,
 			engine.On(runsParams.run)),
 		op("Stop", "Stop a run", "Stops a chain that waits: it never goes on, and what it has done stays. Ends a call that runs: its changes are undone.", engine.Writes,
-			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.stop(c) })),
+			engine.On(func(p runParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.stop(c) })).Returning(openapi.AnyOf(openapi.Ref("Run"), waitingRun)),
 		op("Waiting", "Waiting runs", "Lists the chains that wait: the caller's, or for administrators those of everybody.", engine.Reads,
-			engine.On(listParams.run)),
+			engine.On(listParams.run)).Returning(openapi.List(waitingRun)),
 	}
 }
+
+// waitingRun is the schema of Status.asMap.
+var waitingRun = openapi.Ref("WaitingRun")
 
 type runParams struct {
 	ID string `json:"id" doc:"Id of the run."`
@@ -128,7 +132,7 @@ func (p runParams) find(c *engine.Ctx) (*row, *storage.Tx, error) {
 	return nil, nil, missing
 }
 
-func (p continueParams) goOn(c *engine.Ctx) (any, error) {
+func (p continueParams) goOn(c *engine.Ctx) (map[string]any, error) {
 	w, all, err := runParams{p.ID}.find(c)
 	if err != nil {
 		return nil, err
@@ -168,7 +172,7 @@ func (p runParams) stop(c *engine.Ctx) (any, error) {
 	return s, w.remove(all)
 }
 
-func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	out := []any{}
 	err := eachWaiting(c, func(w *row) bool {
 		if p.Chain == "" || p.Chain == w.Chain {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -32,6 +33,7 @@ var activity = engine.Op{
 		"What one user has done to one document several times in a row is one activity with a count. If there may be more, next is the cursor to go on with; a part may have fewer activities than asked for, or none.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("Activities"),
 	Run: engine.Overload(
 		engine.On(func(p activityParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) { return p.run(c, nil) }).As("void", "activities"),
 		engine.On(activityParams.run).As("document", "activities"),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
@@ -31,6 +32,7 @@ var restore = engine.Op{
 		"marked as written by a client, and name in their extended part who restored them. Records that are in the log already are left alone, so the operation can be repeated. " +
 		"Each batch has a transaction of its own, which stays when a later one fails. With a file as input, the result has the numbers of records restored and skipped.",
 	Callers: engine.Admins,
+	Result:  openapi.Fields("restored:integer skipped:integer", true),
 	Run:     engine.Overload(engine.On(restoreParams.void), engine.On(restoreParams.blob)),
 }
 

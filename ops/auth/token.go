@@ -2,6 +2,7 @@ package auth
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/credential"
 	"catena/storage/fault"
 )
@@ -35,6 +36,7 @@ var listTokens = engine.Op{
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
+	Result:   openapi.Ref("Tokens"),
 	Run:      engine.On(listTokensParams.run),
 }
 

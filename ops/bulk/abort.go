@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 var abort = engine.Op{
@@ -10,6 +11,7 @@ var abort = engine.Op{
 	Category: "Services",
 	Doc:      "Aborts one of the caller's bulk commands; completed changes are kept. A finished command is left unchanged.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BulkStatus"),
 	Run:      engine.On(abortParams.run).As("void", "bulkstatus"),
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
@@ -35,6 +36,7 @@ var csvStatus = engine.Op{
 	Doc:      "Returns the progress of one of the caller's imports of CSV: its state (SCHEDULED, RUNNING, COMPLETED, or ERROR if it failed as a whole) and the numbers of rows. Administrators see those of all users. It is kept for a week.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Fixed("state numberOfProcessedDocument:integer totalNumberOfDocument:integer scheduled:boolean running:boolean complete:boolean", "errorMessage"),
 	Run:      engine.On(csvSeen.status).As("string", "map"),
 }
 
@@ -45,6 +47,7 @@ var csvLog = engine.Op{
 	Doc:      "Returns what became of the rows of an import of CSV: for each its line, its status (SUCCESS, SKIPPED or ERROR) and a message. It has at most 10,000 rows, of which at most 1000 succeeded.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.List(openapi.Fields("line:integer status message localizedMessage localizedMessageParams:array", true)),
 	Run:      engine.On(csvSeen.log).As("string", "list"),
 }
 
@@ -55,6 +58,7 @@ var csvResult = engine.Op{
 	Doc:      "Returns how many rows of an import of CSV succeeded, were skipped and failed.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Fields("totalLineCount:integer successLineCount:integer skippedLineCount:integer errorLineCount:integer", true),
 	Run:      engine.On(csvSeen.result).As("string", "map"),
 }
 

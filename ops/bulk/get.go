@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 var get = engine.Op{
@@ -11,6 +12,7 @@ var get = engine.Op{
 	Doc:      "Returns the progress of one of the caller's bulk commands; administrators see those of all users. It is kept for a week.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BulkStatus"),
 	Run:      engine.On(getParams.run).As("void", "bulkstatus"),
 }
 

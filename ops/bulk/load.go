@@ -14,6 +14,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/lines"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
@@ -28,6 +29,7 @@ var load = engine.Op{
 		"Records are the parameter, or the lines of a file of JSON Lines or CSV as the input. Everything happens in the transaction of the call; a record that is rejected changes nothing and does not stop the others. " +
 		"The result says for each record what became of it. POST /api/v1/bulk loads any number of records, in transactions of bounded size.",
 	Callers: engine.Anyone,
+	Result:  openapi.List(openapi.Fixed("line:integer status", "uid path code error")),
 	Run:     engine.Overload(engine.On(loadParams.records).As("void", "list"), engine.On(loadParams.file).As("blob", "list")),
 }
 

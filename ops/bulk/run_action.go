@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -17,6 +18,7 @@ var runAction = engine.Op{
 	Doc: "Runs an action on all results of a query or page provider, as the caller, after the commit, in batches; " +
 		"returns the identifier of the command immediately. Actions: automation, csvExport (parameters schemas, xpaths and fileName), deletion, removeProxy, setProperties, trash.",
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("BulkStatus"),
 	Run:     engine.On(runParams.run).As("void", "bulkstatus"),
 }
 

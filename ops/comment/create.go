@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
@@ -15,6 +16,7 @@ var create = engine.Op{
 	Category: category,
 	Doc:      "Adds a comment to the input document, or a reply if the input is itself a comment, and returns it. The caller is the author.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Comment"),
 	Run:      engine.On(createParams.run),
 }
 
@@ -23,7 +25,7 @@ type createParams struct {
 	Annotation bool           `json:"annotation" default:"false" doc:"An annotation instead of a comment."`
 }
 
-func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+func (p createParams) run(c *engine.Ctx, d *storage.Doc) (map[string]any, error) {
 	said, _ := p.Comment["text"].(string)
 	said, err := words(said)
 	if err != nil {

@@ -2,6 +2,7 @@ package comment
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
@@ -14,6 +15,7 @@ var list = engine.Op{
 	Doc:      "Returns the comments on the input document, or the replies to a comment, newest first; annotations oldest first.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Comments"),
 	Run:      engine.On(listParams.run),
 }
 
@@ -30,7 +32,7 @@ type listParams struct {
 	Under []string `json:"under,omitzero" doc:"Ids of annotations or comments on the document: returns all replies to them instead."`
 }
 
-func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+func (p listParams) run(c *engine.Ctx, d *storage.Doc) (map[string]any, error) {
 	// No size means everything in the platform; here it is bounded.
 	if p.PageSize <= 0 || p.PageSize > most {
 		p.PageSize = most

@@ -2,6 +2,7 @@ package comment
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -11,6 +12,7 @@ var update = engine.Op{
 	Category: category,
 	Doc:      "Changes the text of a comment on the input document and returns it. The author stays the same.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Comment"),
 	Run:      engine.On(updateParams.run),
 }
 
@@ -21,7 +23,7 @@ type updateParams struct {
 	Comment    map[string]any `json:"comment" type:"object" doc:"New content of the comment; omitted fields are unchanged."`
 }
 
-func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (map[string]any, error) {
 	found, err := subject{ID: p.ID, EntityID: p.EntityID, Annotation: p.Annotation}.find(c, d)
 	if err != nil {
 		return nil, err

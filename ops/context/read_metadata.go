@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/metadata"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -17,6 +18,7 @@ var readMetadata = engine.Op{
 	Doc:      "Returns the metadata of the input file, as Context.SetMetadataFromBlob finds it.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Type("object"),
 	Run:      engine.On(readMetadataParams.run),
 }
 

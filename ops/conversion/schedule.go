@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/hold"
 	"catena/storage/outbox"
@@ -15,6 +16,7 @@ var schedule = engine.Op{
 	Category: "Conversion",
 	Doc:      "Starts converting a file, or the main file of a document, in the background, and returns the addresses of its state and its result, which are kept for a day.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("ConversionScheduled"),
 	Run:      engine.Overload(engine.On(scheduleParams.blob), engine.On(scheduleParams.doc)),
 }
 

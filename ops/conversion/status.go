@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 )
 
@@ -12,6 +13,7 @@ var status = engine.Op{
 	Doc:      "Returns the state of a background conversion: scheduled, running or completed. Only the user who started it sees it.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("ConversionStatus"),
 	Run:      engine.On(statusParams.run).As("void", "map"),
 }
 

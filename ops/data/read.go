@@ -14,6 +14,7 @@ import (
 	"catena/engine"
 	"catena/engine/expr"
 	"catena/engine/lines"
+	"catena/engine/openapi"
 	"catena/engine/spreadsheet"
 	"catena/storage"
 	"catena/storage/fault"
@@ -28,6 +29,7 @@ func (r reader) op() engine.Op {
 		Doc: "Reads a file or a text of CSV, JSON, JSON Lines or XML, or a spreadsheet (xlsx), and returns the value: of CSV and spreadsheets a list of maps " +
 			"by the names of the columns, or with header: false a list of lists; of XML a map of elements. Cells of CSV are texts, those of spreadsheets " +
 			"texts, numbers, booleans, or dates as text. At most 20 MB and 100,000 rows.",
+		Result: openapi.Ref("Value"),
 		Run: engine.Overload(
 			engine.On(func(p readParams, c *engine.Ctx, text string) (any, error) {
 				if p.Format == "auto" {

@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/engine/entity"
 	"catena/engine/jsonpath"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -14,6 +15,7 @@ var selects = engine.Op{
 	Name: "Data.Select", Label: "Select parts of a value", Category: "Data", Effect: engine.Reads, Callers: engine.Anyone,
 	Doc: "Returns the list of all parts of a value that a JSONPath query (RFC 9535) selects, such as $.lines[?@.price > 100].title. " +
 		"The value is a list or map, as Data.Read and Http.Request return it, or a file or text of JSON.",
+	Result: openapi.Ref("Value"),
 	Run: engine.Overload(
 		engine.On(func(p selectParams, c *engine.Ctx, text string) (any, error) { return p.parse(c, []byte(text)) }),
 		engine.On(func(p selectParams, c *engine.Ctx, b *storage.Blob) (any, error) {

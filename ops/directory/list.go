@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/directory"
 	"catena/storage/directory/record"
 )
@@ -15,6 +16,7 @@ var list = engine.Op{
 	Doc:      "Returns all directories, without system directories unless types are given.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Directories"),
 	Run:      engine.On(listParams.run),
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
@@ -29,6 +30,7 @@ var diff = engine.Op{
 		"input, and on the right, in the other document; of lists the items added and removed, of texts of several lines and of text files a unified diff.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("DocumentDiff"),
 	Run:     engine.On(diffParams.run).As("document", "documentdiff"),
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )
@@ -15,6 +16,7 @@ var list = engine.Op{
 	Doc:      "Lists the jobs of the outbox, at most limit per state: dead jobs first, then running ones, then waiting ones.",
 	Effect:   engine.Reads,
 	Callers:  engine.Admins.From(engine.Direct),
+	Result:   openapi.Ref("Jobs"),
 	Run:      engine.On(listParams.run),
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/outbox"
 )
 
@@ -11,6 +12,7 @@ var retry = engine.Op{
 	Category: "Services",
 	Doc:      "Retries a dead or waiting job immediately.",
 	Callers:  engine.Admins.From(engine.Direct),
+	Result:   openapi.Ref("Job"),
 	Run:      engine.On(retryParams.run),
 }
 

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
@@ -23,6 +24,7 @@ var list = engine.Op{
 	Doc:      "Returns the OAuth 2 clients or providers. Only administrators see them all; everybody sees the providers that are enabled.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.AnyOf(openapi.Ref("OAuthClients"), openapi.Ref("OAuthProviders")),
 	Run:      engine.On(listParams.run),
 }
 
@@ -55,6 +57,9 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	return map[string]any{"entity-type": p.kind().words, "entries": entries}, nil
 }
 
+// oneOfKind is the schema of a client or a provider.
+var oneOfKind = openapi.AnyOf(openapi.Ref("OAuthClient"), openapi.Ref("OAuthProvider"))
+
 var read = engine.Op{
 	Name:     "OAuth2.Read",
 	Label:    "Read OAuth 2 Client or Provider",
@@ -62,6 +67,7 @@ var read = engine.Op{
 	Doc:      "Returns a client by its id, or a provider by its name. Only administrators see them.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   oneOfKind,
 	Run:      engine.On(readParams.run),
 }
 
@@ -85,6 +91,7 @@ var create = engine.Op{
 	Doc:      "Adds a client or a provider and returns it.",
 	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
+	Result:   oneOfKind,
 	Run:      engine.On(createParams.run),
 }
 
@@ -129,6 +136,7 @@ var update = engine.Op{
 	Doc:      "Changes the given fields of a client or provider and returns it.",
 	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
+	Result:   oneOfKind,
 	Run:      engine.On(updateParams.run),
 }
 

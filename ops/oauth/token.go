@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 	"catena/storage/oauth"
 )
@@ -13,6 +14,7 @@ var listTokens = engine.Op{
 	Doc:      "Returns the tokens that act for the caller, newest first: all, those issued to clients, or those received from providers. The tokens themselves are not shown.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("OAuthTokens"),
 	Run:      engine.On(listTokensParams.run),
 }
 
@@ -50,6 +52,7 @@ var readToken = engine.Op{
 	Doc:      "Returns the metadata of a client's token. The token itself is not shown.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("OAuthToken"),
 	Run:      engine.On(tokenParams.read),
 }
 
@@ -71,6 +74,7 @@ var updateToken = engine.Op{
 	Category: category,
 	Doc:      "Sets with whom a client's token is shared, and returns its metadata.",
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("OAuthToken"),
 	Run:      engine.On(updateTokenParams.run),
 }
 

@@ -2,6 +2,7 @@ package outside
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/vault"
 )
 
@@ -24,8 +25,9 @@ type credentialName struct {
 
 var listCredentials = engine.Op{
 	Name: "Credential.List", Label: "List credentials", Category: "Services", Effect: engine.Reads, Callers: managed,
-	Doc: "Lists the credentials for other services, without their secrets.",
-	Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (any, error) {
+	Doc:    "Lists the credentials for other services, without their secrets.",
+	Result: openapi.List(openapi.Ref("Credential")),
+	Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) ([]any, error) {
 		all, err := vault.List(c.Tx)
 		if err != nil {
 			return nil, err
@@ -42,7 +44,8 @@ var saveCredential = engine.Op{
 	Name: "Credential.Save", Label: "Save a credential", Category: "Services", Callers: managed,
 	Doc: "Creates or replaces a credential for another service, which is kept encrypted and never shown. It is granted to chains, for all users who run them, " +
 		"and to users and groups, and sent to addresses that begin with its URL only.",
-	Run: engine.On(saveParams.run),
+	Result: openapi.Ref("Credential"),
+	Run:    engine.On(saveParams.run),
 }
 
 type saveParams struct {
@@ -59,7 +62,7 @@ type saveParams struct {
 	Description string   `json:"description,omitzero" doc:"What it is for."`
 }
 
-func (p saveParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p saveParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	saved, err := vault.Put(c.Tx, vault.Credential{
 		Name: p.Name, Kind: p.Kind, URL: p.URL, User: p.User, Header: p.Header, TokenURL: p.TokenURL, Scopes: p.Scopes,
 		Chains: p.Chains, Users: p.Users, Description: p.Description,

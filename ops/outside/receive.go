@@ -12,6 +12,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/mailbox"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/text/rfc822"
@@ -28,7 +29,8 @@ func (k *caller) receiveOp() engine.Op {
 			"Returns a list of maps: id, number, from, name, to, cc, subject, sent, arrived, size, text, html and files. A message that is too large or malformed " +
 			"has a problem instead of its content. A message counts as read once the call is committed. " +
 			"Only public addresses are reached, with TLS, unless the server is configured otherwise.",
-		Run: engine.On(func(p receiveParams, c *engine.Ctx, _ engine.Void) ([]any, error) { return k.receive(c, &p) }),
+		Result: openapi.List(openapi.Fixed("number:integer arrived:moment size:integer subject files:array", "id from name to:array cc:array text html sent:moment problem message:object")),
+		Run:    engine.On(func(p receiveParams, c *engine.Ctx, _ engine.Void) ([]any, error) { return k.receive(c, &p) }),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"catena/engine"
 	"catena/engine/egress"
 	"catena/engine/expr"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/vault"
@@ -39,7 +40,8 @@ func (k *caller) requestOp() engine.Op {
 		Doc: "Sends an HTTP request and returns the body of the answer: JSON as a value, text, or a file. The variable Http holds its " +
 			"status, its headers and its address. An answer of status 400 and above is an error unless anyStatus says otherwise. " +
 			"In a dry run only GET and HEAD are sent. Only public https addresses are reached unless the server is configured otherwise.",
-		Sets: []string{answerVariable},
+		Sets:   []string{answerVariable},
+		Result: openapi.Ref("Value"),
 		Run: engine.Overload(
 			engine.On(func(p requestParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.request(c, &p, nil) }),
 			engine.On(func(p requestParams, c *engine.Ctx, b *storage.Blob) (any, error) { return k.request(c, &p, b) }),

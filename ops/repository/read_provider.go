@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 func readProvider(providers *Providers) engine.Op {
@@ -16,6 +17,7 @@ func readProvider(providers *Providers) engine.Op {
 		Effect:    engine.Pure,
 		Callers:   engine.Anyone,
 		Constants: map[string]func(string) error{"providerName": providers.known},
+		Result:    openapi.Ref("PageProvider"),
 		Run: engine.On(func(p readProviderParams, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return p.run(providers)
 		}),

@@ -2,6 +2,7 @@ package repository
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 var repositories = engine.Op{
@@ -12,6 +13,7 @@ var repositories = engine.Op{
 	Doc:        "Returns the sorted names of the repositories.",
 	Effect:     engine.Reads,
 	Callers:    engine.Anyone,
+	Result:     openapi.List(openapi.Type("string")),
 	Run:        engine.On(repositoriesParams.run),
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/search"
 )
 
@@ -14,6 +15,7 @@ var slowQueries = engine.Op{
 	Doc:      "Lists the queries that took more than half a second, or were refused, since the servers started, by shape: the query without its values. Each has the count, what the longest one read, and the index that would make it cheap. For administrators only.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.List(openapi.Fixed("query count:integer refused:integer longest:integer rows:integer documents:integer last:moment", "advice automatic")),
 	Run:      engine.On(slowQueriesParams.run),
 }
 

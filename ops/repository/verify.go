@@ -2,6 +2,7 @@ package repository
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/maintenance"
 )
 
@@ -12,6 +13,7 @@ var verify = engine.Op{
 	Doc:      "Reads the whole repository and returns a list of inconsistencies: damaged values, documents without a location, missing files. An empty list means that there are none.",
 	Effect:   engine.Pure,
 	Callers:  engine.Admins,
+	Result:   openapi.List(openapi.Type("string")),
 	Run:      engine.On(verifyParams.run),
 }
 

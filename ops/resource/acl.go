@@ -17,7 +17,7 @@ var acl = engine.Op{
 
 type aclParams struct{}
 
-func (aclParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+func (aclParams) run(c *engine.Ctx, d *storage.Doc) ([]storage.ACL, error) {
 	// Storage decides who sees the lists of a document. Those that are inherited come with the
 	// document they are inherited from.
 	return c.Tx.ACLs(d)

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -13,6 +14,7 @@ var beanCreate = engine.Op{
 	Category: "Business",
 	Doc:      "Creates a document from a business object in a folder, with a name, and returns the object.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BusinessObject"),
 	Run:      engine.On(beanCreateParams.run).As("businessadapter", "businessadapter"),
 }
 

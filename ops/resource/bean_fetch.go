@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -15,6 +16,7 @@ var beanFetch = engine.Op{
 	Doc:      "Returns the business object with the current state of the document that its id names.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BusinessObject"),
 	Run:      engine.On(beanFetchParams.run).As("businessadapter", "businessadapter"),
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 var beanUpdate = engine.Op{
@@ -10,6 +11,7 @@ var beanUpdate = engine.Op{
 	Category: "Business",
 	Doc:      "Stores the fields of a business object in the document that its id names, and returns the updated object.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BusinessObject"),
 	Run:      engine.On(beanUpdateParams.run).As("businessadapter", "businessadapter"),
 }
 

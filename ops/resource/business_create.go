@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -14,6 +15,7 @@ var businessCreate = engine.Op{
 	Category: "Business",
 	Doc:      "Creates a document from a business object in the input folder and returns the object.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BusinessObject"),
 	Run:      engine.On(businessCreateParams.run),
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -12,6 +13,7 @@ var businessRead = engine.Op{
 	Doc:      "Returns the document as the business object of an adapter.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BusinessObject"),
 	Run:      engine.On(businessReadParams.run),
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -11,6 +12,7 @@ var businessWrite = engine.Op{
 	Category: "Business",
 	Doc:      "Sets the document's properties from a business object and returns the updated object.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BusinessObject"),
 	Run:      engine.On(businessWriteParams.run),
 }
 

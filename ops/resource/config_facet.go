@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -15,6 +16,7 @@ var configFacet = engine.Op{
 	Doc:      "Describes a facet: the schemas it brings.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Facet"),
 	Run:      engine.On(configFacetParams.run),
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -12,6 +13,7 @@ var configFacets = engine.Op{
 	Doc:      "Describes all facets.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Facets"),
 	Run:      engine.On(configFacetsParams.run),
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -15,6 +16,7 @@ var configSchema = engine.Op{
 	Doc:      "Describes a schema: its prefix and the types of its fields.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Schema"),
 	Run:      engine.On(configSchemaParams.run),
 }
 

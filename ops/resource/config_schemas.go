@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -14,6 +15,7 @@ var configSchemas = engine.Op{
 	Doc:      "Describes all schemas.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Schemas"),
 	Run:      engine.On(configSchemasParams.run),
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -13,6 +14,7 @@ var configType = engine.Op{
 	Doc:      "Describes a document type: its parent, its facets and its schemas.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("DocType"),
 	Run:      engine.On(configTypeParams.run),
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -16,6 +17,7 @@ var configTypes = engine.Op{
 	Doc:      "Returns all document types and schemas, by name.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("DocTypes"),
 	Run:      engine.On(configTypesParams.run),
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/people"
 )
 
@@ -12,6 +13,7 @@ var login = engine.Op{
 	Doc:      "Returns who is signed in.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Login"),
 	Run:      engine.On(loginParams.run),
 }
 

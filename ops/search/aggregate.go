@@ -2,6 +2,7 @@ package search
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
@@ -23,6 +24,7 @@ var aggregate = engine.Op{
 		"The results are counted, not listed: hits is empty.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("Aggregations"),
 	Run:     engine.On(aggregateParams.run),
 }
 

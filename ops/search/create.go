@@ -2,6 +2,7 @@ package search
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/people"
@@ -13,6 +14,7 @@ var create = engine.Op{
 	Category: category,
 	Doc:      "Saves a search in the caller's personal workspace and returns it.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("SavedSearch"),
 	Run:      engine.On(createParams.run),
 }
 
@@ -20,7 +22,7 @@ type createParams struct {
 	Search map[string]any `json:"search" type:"object" doc:"The search: title, and query or pageProviderName, with queryParams, params, pageSize, sortBy and sortOrder."`
 }
 
-func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	title, _ := p.Search["title"].(string)
 	if title == "" {
 		return nil, fault.Invalid.Errorf("title: is missing").In("title")

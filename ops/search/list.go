@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/search"
 )
@@ -15,6 +16,7 @@ var list = engine.Op{
 	Doc:      "Returns a page of the saved searches that the caller may read, by title.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("SavedSearches"),
 	Run:      engine.On(listParams.run),
 }
 
@@ -24,7 +26,7 @@ type listParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
-func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	// Everyone's saved searches are in personal workspaces, so others see only those that are
 	// shared with them: the query runs as the caller.
 	where, args := "", []any(nil)

@@ -1,6 +1,9 @@
 package search
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/engine/openapi"
+)
 
 var read = engine.Op{
 	Name:     "SavedSearch.Read",
@@ -9,12 +12,13 @@ var read = engine.Op{
 	Doc:      "Returns a saved search.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("SavedSearch"),
 	Run:      engine.On(readParams.run),
 }
 
 type readParams named
 
-func (p readParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p readParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	d, err := named(p).find(c)
 	if err != nil {
 		return nil, err

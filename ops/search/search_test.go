@@ -113,11 +113,10 @@ func TestPagesOfSavedSearches(t *testing.T) {
 			{2, -1, 2, 3},
 			{5000, 1, 0, 1},
 		} {
-			got, err := listParams{PageSize: test.size, Index: test.index}.run(c, engine.Void{})
+			m, err := listParams{PageSize: test.size, Index: test.index}.run(c, engine.Void{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := got.(object)
 			if m["currentPageSize"] != test.entries || m["numberOfPages"] != test.pages {
 				t.Errorf("%+v: got %v of %v pages", test, m["currentPageSize"], m["numberOfPages"])
 			}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 )
 
@@ -11,6 +12,7 @@ var update = engine.Op{
 	Category: category,
 	Doc:      "Changes a saved search and returns it. Omitted fields are unchanged.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("SavedSearch"),
 	Run:      engine.On(updateParams.run),
 }
 
@@ -19,7 +21,7 @@ type updateParams struct {
 	Search map[string]any `json:"search" type:"object" doc:"New content of the search."`
 }
 
-func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	d, err := named{p.ID}.find(c)
 	if err != nil {
 		return nil, err

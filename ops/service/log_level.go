@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 func logLevel(level *slog.LevelVar) engine.Op {
@@ -15,6 +16,7 @@ func logLevel(level *slog.LevelVar) engine.Op {
 		Category: "Services",
 		Doc:      "Sets the log level of the server until it stops, and returns it.",
 		Callers:  engine.Admins.From(engine.Direct),
+		Result:   openapi.Fields("level", true),
 		Run: engine.On(func(p logLevelParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return p.run(c, level)
 		}),

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/upload"
 )
 
@@ -12,6 +13,7 @@ var describe = engine.Op{
 	Doc:      "Returns the contents of a batch and the handler that receives its files.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("BatchInfo"),
 	Run:      engine.On(batchParams.describe).As("void", "map"),
 }
 

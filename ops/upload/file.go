@@ -2,6 +2,7 @@ package upload
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/upload"
 )
 
@@ -12,6 +13,7 @@ var file = engine.Op{
 	Doc:      "Returns the description of a file of a batch: name, size, and the chunks received.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("UploadedFile"),
 	Run:      engine.On(fileParams.run).As("void", "map"),
 }
 

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 	"catena/storage/upload"
 )
@@ -15,6 +16,7 @@ var handlers = engine.Op{
 	Doc:      "Returns the upload handlers.",
 	Effect:   engine.Pure,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("UploadHandlers"),
 	Run:      engine.On(handlersParams.run).As("void", "map"),
 }
 
@@ -31,6 +33,7 @@ var handler = engine.Op{
 	Doc:      "Returns an upload handler.",
 	Effect:   engine.Pure,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("UploadHandler"),
 	Run:      engine.On(handlerParams.run).As("void", "map"),
 }
 

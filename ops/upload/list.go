@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/engine/openapi"
+)
 
 var list = engine.Op{
 	Name:     "Upload.List",
@@ -9,6 +12,7 @@ var list = engine.Op{
 	Doc:      "Returns the descriptions of the files of a batch: name, size, and for chunked files the chunks received.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("UploadedFiles"),
 	Run:      engine.On(batchParams.list).As("void", "list"),
 }
 

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/upload"
 )
 
@@ -11,6 +12,7 @@ var open = engine.Op{
 	Category: "Upload",
 	Doc:      "Opens a batch for uploading files and returns its id. Only its creator sees it, and it expires a day after the last upload.",
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("Batch"),
 	Run:      engine.On(openParams.run).As("void", "map"),
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/upload"
 )
@@ -16,6 +17,7 @@ var put = engine.Op{
 	Doc: "Adds a file, or a chunk of one, to a batch. Chunks may arrive in any order; the last missing one completes the file. " +
 		"A chunk that was already received is refused; a file without chunks replaces the one with its number.",
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("UploadedFile"),
 	Run:     engine.On(putParams.run).As("blob", "map"),
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/credential"
 )
 
@@ -16,6 +17,7 @@ var createKey = engine.Op{
 	Doc:      "Creates an API key, with which a program acts for a user: the caller, or for administrators any user. The key is only returned once and cannot be read again.",
 	Callers:  engine.Anyone.From(engine.Direct),
 	Secret:   true,
+	Result:   openapi.Fixed("id:integer user scope name key created:moment", keyMore),
 	Run:      engine.On(createKeyParams.run).As("void", "object"),
 }
 

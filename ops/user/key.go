@@ -5,6 +5,9 @@ import (
 )
 
 // keyObject is a key as operations show it; its secret is not part of it.
+// keyMore are the members of keyObject that a key need not have.
+const keyMore = "revision expires:moment lastUsed:moment revoked:moment"
+
 func keyObject(k credential.Key) map[string]any {
 	m := map[string]any{"id": k.ID, "user": k.User, "scope": k.Scope, "name": k.Name}
 	// Without a revision the key serves programs of both.

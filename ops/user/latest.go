@@ -2,6 +2,7 @@ package user
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/people"
@@ -17,6 +18,7 @@ var latest = engine.Op{
 		"For administrators and power users.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("UsersAndGroups"),
 	Run:     engine.On(latestParams.run),
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/people"
 )
 
@@ -16,6 +17,7 @@ var listGroups = engine.Op{
 	Doc:      "Returns the groups whose name or label contains a text, by default all groups, with their direct members. It fails if there are more than 1,000.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.List(groupResult),
 	Run:      engine.On(listGroupsParams.run),
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/credential"
 )
 
@@ -14,6 +15,7 @@ var listKeys = engine.Op{
 	Doc:      "Returns the API keys of a user, without their secrets: the caller's own, or for administrators those of any user, by default of all users.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.List(openapi.Fixed("id:integer user scope name created:moment", keyMore)),
 	Run:      engine.On(listKeysParams.run),
 }
 

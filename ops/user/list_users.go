@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/people"
 )
 
@@ -14,6 +15,7 @@ var listUsers = engine.Op{
 	Doc:      "Returns the users whose name, first name, last name or email address contains a text, by default all users. It fails if there are more than 1,000.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.List(openapi.Ref("User")),
 	Run:      engine.On(listUsersParams.run),
 }
 

@@ -12,6 +12,7 @@ var readGroup = engine.Op{
 	Doc:      "Returns a group with its direct members.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   groupResult,
 	Run:      engine.On(readGroupParams.run),
 }
 

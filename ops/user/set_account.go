@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 	"catena/storage/people"
 )
@@ -15,6 +16,7 @@ var setAccount = engine.Op{
 	Doc: "Sets the type and the billing period of a user's deck account, and returns both. The accounts of team members are " +
 		"managed by the team: see Team.SetMember.",
 	Callers: engine.Admins,
+	Result:  openapi.Fields("username type billingPeriod", true),
 	Run:     engine.On(setAccountParams.run).As("void", "object"),
 }
 

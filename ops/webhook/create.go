@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/webhook"
 )
 
@@ -15,6 +16,7 @@ var create = engine.Op{
 		"The signing secret is only returned once.",
 	Callers: engine.Anyone.From(engine.Direct),
 	Secret:  true,
+	Result:  openapi.Ref("Webhook"),
 	Run:     engine.On(createParams.run).As("void", "object"),
 }
 

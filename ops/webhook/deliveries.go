@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 	"catena/storage/webhook"
 )
@@ -13,6 +14,7 @@ var deliveries = engine.Op{
 	Doc:      "Returns the latest deliveries of a webhook and their results, newest first. Those that are waiting and the last 100 finished ones are kept; a sweep removes older ones every few minutes.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("Deliveries"),
 	Run:      engine.On(deliveriesParams.run),
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/webhook"
 )
 
@@ -12,6 +13,7 @@ var get = engine.Op{
 	Doc:      "Returns one of the caller's webhooks, or for administrators any webhook.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("Webhook"),
 	Run:      engine.On(getParams.run),
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/webhook"
 )
 
@@ -12,6 +13,7 @@ var list = engine.Op{
 	Doc:      "Returns the caller's webhooks, or for administrators those of any user, by default of all users.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("Webhooks"),
 	Run:      engine.On(listParams.run),
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/webhook"
 )
 
@@ -11,6 +12,7 @@ var redeliver = engine.Op{
 	Category: "Services",
 	Doc:      "Repeats a finished delivery with the same identifier.",
 	Callers:  engine.Anyone.From(engine.Direct),
+	Result:   openapi.Ref("Delivery"),
 	Run:      engine.On(redeliverParams.run),
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/webhook"
 )
 
@@ -13,6 +14,7 @@ var update = engine.Op{
 		"Enabling a webhook that the server has disabled restarts it.",
 	Callers: engine.Anyone.From(engine.Direct),
 	Secret:  true,
+	Result:  openapi.Ref("Webhook"),
 	Run:     engine.On(updateParams.run).As("void", "object"),
 }
 

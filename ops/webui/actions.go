@@ -12,7 +12,7 @@ var getActions = engine.Op{
 		"or for the one in the context variable currentDocument. Does not require a session.",
 	Effect:  engine.Reads,
 	Callers: engine.Anyone,
-	Run:     engine.Overload(engine.On(actionsParams.current), engine.On(actionsParams.run)).As("void", "object"),
+	Run:     engine.Overload(engine.On(actionsParams.current), engine.On(actionsParams.run)).As("void", "object", "document", "object"),
 }
 
 type actionsParams struct {
@@ -22,7 +22,7 @@ type actionsParams struct {
 
 // A document given as input takes precedence over the session. Without either, Actions.GET looks at
 // the context variable itself.
-func (p actionsParams) current(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p actionsParams) current(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	// Unlike the other operations of this package, a call without a session is not an error:
 	// actions exist without a screen.
 	if conversationOf(c) == "" {
@@ -39,10 +39,13 @@ func (p actionsParams) current(c *engine.Ctx, _ engine.Void) (any, error) {
 	return p.run(c, d)
 }
 
-func (p actionsParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+func (p actionsParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	params := map[string]any{"category": p.Category, "lang": p.Lang}
-	if d == nil {
-		return c.Call("Actions.GET", nil, params)
+	var in any
+	if d != nil {
+		in = d
 	}
-	return c.Call("Actions.GET", d, params)
+	out, err := c.Call("Actions.GET", in, params)
+	b, _ := out.(*storage.Blob)
+	return b, err
 }

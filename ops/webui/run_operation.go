@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage/fault"
 	"catena/storage/uisession"
 )
@@ -19,6 +20,7 @@ var runOperation = engine.Op{
 		"If the operation fails, the message of WebUI.AddErrorMessage precedes the error. Undeclared parameters are passed to the operation.",
 	Callers: engine.Anyone,
 	Open:    true,
+	Result:  openapi.Ref("Value"),
 	Run:     engine.On(runParams.run).As("void", "object"),
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/uisession"
@@ -18,12 +19,13 @@ var list = engine.Op{
 	Doc:      "Returns the caller's UI sessions, without their documents and lists.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("UISessions"),
 	Run:      engine.On(listSessionsParams.run),
 }
 
 type listSessionsParams struct{}
 
-func (listSessionsParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (listSessionsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	all, err := uisession.All(c.Tx)
 	if err != nil {
 		return nil, err
@@ -42,6 +44,7 @@ var read = engine.Op{
 	Doc:      "Returns the state of a UI session: what is shown, what will be shown next, its messages, and the caller's lists.",
 	Effect:   engine.Reads,
 	Callers:  engine.Anyone,
+	Result:   openapi.Ref("UISession"),
 	Run:      engine.On(namedParams.read),
 }
 
@@ -54,6 +57,7 @@ var take = engine.Op{
 	Doc: "Returns the state of a UI session and clears everything that is shown only once: its messages, its events with the documents named for them, and its outcome. " +
 		"A user interface uses it to show each of them once.",
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("UISession"),
 	Run:     engine.On(namedParams.take),
 }
 
@@ -64,7 +68,7 @@ type namedParams struct {
 // Sessions are looked up among the caller's own: the id of another user's is NotFound.
 func (p namedParams) find(c *engine.Ctx) (*uisession.Session, error) { return uisession.Of(c.Tx, p.ID) }
 
-func (p namedParams) read(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p namedParams) read(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	s, err := p.find(c)
 	if err != nil {
 		return nil, err
@@ -72,7 +76,7 @@ func (p namedParams) read(c *engine.Ctx, _ engine.Void) (any, error) {
 	return state(c, s)
 }
 
-func (p namedParams) take(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p namedParams) take(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	s, err := p.find(c)
 	if err != nil {
 		return nil, err
@@ -93,6 +97,7 @@ var update = engine.Op{
 	Doc: "Updates a UI session with the user's actions, and returns its state: currentDocument, by id or path; tab; the properties of the form, which without a form " +
 		"are changes to the current document; and lists of documents by name, such as CURRENT_SELECTION. Omitted fields are unchanged.",
 	Callers: engine.Anyone,
+	Result:  openapi.Ref("UISession"),
 	Run:     engine.On(updateParams.run),
 }
 
@@ -101,7 +106,7 @@ type updateParams struct {
 	State map[string]any `json:"state" type:"object" doc:"The fields to change, in the form that UISession.Read returns."`
 }
 
-func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	s, err := uisession.Of(c.Tx, p.ID)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/openapi"
 	"catena/engine/workflow"
 	"catena/storage/declare"
 	"catena/storage/schema"
@@ -21,6 +22,7 @@ func taskForm(ms models) engine.Op {
 			"and value, and the actions that the caller may take: end, reassign, delegate.",
 		Effect:  engine.Reads,
 		Callers: engine.Anyone,
+		Result:  openapi.Ref("TaskForm"),
 		Run:     on(ms, getTaskParams.form),
 	}
 }

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 func modelTexts(ms models) engine.Op {
@@ -12,6 +13,7 @@ func modelTexts(ms models) engine.Op {
 		Doc:      "Returns the texts of the titles, directives and labels of workflows in a language, by key.",
 		Effect:   engine.Pure,
 		Callers:  engine.Anyone,
+		Result:   map[string]any{"type": "object", "additionalProperties": openapi.Type("string")},
 		Run: on(ms, func(p textsParams, e *env, _ engine.Void) (map[string]any, error) {
 			return e.models.Texts(p.Language), nil
 		}),

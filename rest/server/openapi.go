@@ -2,9 +2,9 @@ package server
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,12 +44,9 @@ func Described() (out []rest.Route) {
 // platformAPI describes the platform's addresses (OpenAPI 3.1): those of the tables, and each operation that
 // the caller may run.
 func platformAPI(x *rest.Request) error {
-	d := describer{set: x.Engine.Set(), paths: map[string]any{}, gives: map[string]string{}}
+	d := describer{set: x.Engine.Set(), paths: map[string]any{}, schemas: openapi.Forms()}
 	for _, r := range Described() {
 		d.address(&r)
-		if r.Op != "" && entityForm.MatchString(r.Gives) {
-			d.gives[r.Op] = r.Gives
-		}
 	}
 	if x.As != nil && !x.Guest() {
 		for _, name := range d.set.Names() {
@@ -71,7 +68,7 @@ func platformAPI(x *rest.Request) error {
 		"security": []any{map[string]any{"password": []any{}}, map[string]any{"key": []any{}}, map[string]any{"token": []any{}}},
 		"paths":    d.paths,
 		"components": map[string]any{
-			"schemas": platformSchemas(),
+			"schemas": d.used(),
 			"securitySchemes": map[string]any{
 				"password": map[string]any{"type": "http", "scheme": "basic"},
 				"key":      map[string]any{"type": "http", "scheme": "bearer"},
@@ -81,14 +78,17 @@ func platformAPI(x *rest.Request) error {
 	})
 }
 
-// entityForm matches the names of schemas among what rows say that they give.
-var entityForm = regexp.MustCompile(`^[A-Z]\w*$`)
+// entitySchemas are the schemas of the entities in bodies, by the parameter they become.
+var entitySchemas = map[string]string{
+	"batch": "BatchInput", "comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
+	"search": "SavedSearchInput", "state": "UISession", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
+}
 
 // describer collects the description of addresses.
 type describer struct {
-	set   *engine.Set
-	paths map[string]any
-	gives map[string]string // by operation, what an address says that it gives
+	set     *engine.Set
+	paths   map[string]any
+	schemas map[string]any // that references lead to
 }
 
 // put adds what is said of a method at a path.
@@ -127,7 +127,7 @@ func (d *describer) address(r *rest.Route) {
 	if r.Access != rest.SignedIn {
 		says["security"] = []any{}
 	}
-	says["responses"] = responses(r, op)
+	says["responses"] = responses(r, d.answer(r, op))
 	d.put(r.Method, path, says)
 }
 
@@ -144,15 +144,10 @@ func (d *describer) operation(name string) {
 	if takesFile(op) {
 		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
 	}
-	gives := resultSchema(op)
-	if told := d.gives[op.Name]; told != "" && gives == "any" {
-		gives = told
-	}
-	r := &rest.Route{Gives: gives, Or: http.StatusNoContent}
 	says := map[string]any{
 		"operationId": name, "summary": op.Label, "description": op.Doc, "tags": []any{op.Category},
 		"requestBody": map[string]any{"required": true, "content": content},
-		"responses":   responses(r, nil),
+		"responses":   responses(&rest.Route{Or: http.StatusNoContent}, d.form(entity.FormOf(op, false))),
 	}
 	if _, deprecated := op.Deprecated.Day(); deprecated {
 		says["deprecated"] = true
@@ -279,22 +274,74 @@ func bodySchema(r *rest.Route, op *engine.Def, names []string) any {
 	return openapi.Type("any")
 }
 
-// responses describes the answers of a row, whose operation may say what it gives.
-func responses(r *rest.Route, op *engine.Def) map[string]any {
-	gives := r.Gives
-	if gives == "" && op != nil {
-		gives = resultSchema(op)
-		// Addresses may write what is no entity as it is.
-		if slices.ContainsFunc(strings.Split(gives, "|"), func(form string) bool { return form == "Entity" || strings.HasSuffix(form, "Value") }) {
-			gives = "any"
+// answer describes what a row answers: what it says itself, with bars between several forms, or else what its operation returns.
+func (d *describer) answer(r *rest.Route, op *engine.Def) (content map[string]any) {
+	if r.Gives == "" && op != nil {
+		return d.form(entity.FormOf(op, true))
+	}
+	if typ, ok := textTypes[r.Gives]; ok {
+		return map[string]any{typ: map[string]any{"schema": openapi.Type("string")}}
+	}
+	var f entity.Form
+	for name := range strings.SplitSeq(cmp.Or(r.Gives, "any|file"), "|") {
+		switch name {
+		case "none":
+		case "file":
+			f.File = true
+		case "any":
+			f.Any = true
+		default:
+			f.Schemas = append(f.Schemas, openapi.Ref(name))
 		}
 	}
+	return d.form(f)
+}
+
+// form describes the content of an answer; nil if it has none.
+func (d *describer) form(f entity.Form) map[string]any {
+	maps.Copy(d.schemas, f.Definitions)
+	out := map[string]any{}
+	if f.Any {
+		f.Schemas = []map[string]any{openapi.Ref("Value")}
+	}
+	if len(f.Schemas) > 0 {
+		out = openapi.JSON(openapi.AnyOf(f.Schemas...))
+	}
+	if f.File {
+		out["*/*"] = map[string]any{"schema": openapi.Ref("File")}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// used are the schemas that what is described refers to, itself or by way of others.
+func (d *describer) used() map[string]any {
+	out := map[string]any{"Exception": d.schemas["Exception"]}
+	for next := any(map[string]any{"paths": d.paths, "schema": d.schemas["Exception"]}); next != nil; {
+		found := map[string]any{}
+		openapi.Refs(next, func(name string) {
+			if out[name] == nil {
+				out[name] = d.schemas[name]
+				found[name] = d.schemas[name]
+			}
+		})
+		if next = found; len(found) == 0 {
+			return out
+		}
+	}
+	return out
+}
+
+// responses describes the answers of a row that has a content.
+func responses(r *rest.Route, content map[string]any) map[string]any {
 	ok := map[string]any{"description": "Done."}
-	if content := contentOf(gives); content != nil {
+	if content != nil {
 		ok["content"] = content
 	}
 	status := cmp.Or(r.Status, http.StatusOK)
-	if gives == "none" && r.Status == 0 {
+	if content == nil && r.Status == 0 {
 		status = http.StatusNoContent
 	}
 	out := map[string]any{strconv.Itoa(status): ok}
@@ -316,64 +363,6 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 
 // textTypes are the media types of results that are text, by what a row says that it gives.
 var textTypes = map[string]string{"events": "text/event-stream", "lines": "application/x-ndjson", "page": "text/html", "text": "text/plain"}
-
-// contentOf describes the content of an answer, which may have one of several forms with bars between; nil if it has none.
-func contentOf(gives string) map[string]any {
-	if typ, ok := textTypes[gives]; ok {
-		return map[string]any{typ: map[string]any{"schema": openapi.Type("string")}}
-	}
-	if gives == "none" {
-		return nil
-	}
-	out := map[string]any{}
-	var forms []any
-	for name := range strings.SplitSeq(cmp.Or(gives, "any|file"), "|") {
-		switch name {
-		case "file":
-			out["*/*"] = map[string]any{"schema": openapi.Ref("File")}
-		case "any":
-			forms = append(forms, openapi.Ref("Value"))
-		default:
-			forms = append(forms, openapi.Ref(name))
-		}
-	}
-	switch len(forms) {
-	case 0:
-	case 1:
-		out[rest.MIMEJSON] = map[string]any{"schema": forms[0]}
-	default:
-		out[rest.MIMEJSON] = map[string]any{"schema": map[string]any{"anyOf": forms}}
-	}
-	return out
-}
-
-// resultSchema names the forms that an operation's result has on the wire, with bars between them: schemas, "file", "any" JSON;
-// or "none".
-func resultSchema(op *engine.Def) string {
-	var forms []string
-	for _, r := range op.Run.Outcomes() {
-		form, known := resultSchemas[r.Word]
-		if !known {
-			form = cmp.Or(entity.WireName(r.Type), "any")
-		}
-		if !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
-	}
-	if len(forms) > 1 {
-		forms = slices.DeleteFunc(forms, func(form string) bool { return form == "none" })
-	}
-	if slices.Contains(forms, "any") { // which the others are, too
-		forms = slices.DeleteFunc(forms, func(form string) bool { return form != "any" && form != "file" })
-	}
-	return strings.Join(forms, "|")
-}
-
-// resultSchemas are what results of a type are on the wire, by the word for it; those of other types by the types themselves.
-var resultSchemas = map[string]string{
-	"activities": "Activities", "blob": "file", "bloblist": "file", "bulkstatus": "BulkStatus", "document": "Document", "documentdiff": "DocumentDiff", "documents": "Documents",
-	"paginable": "LogEntries", "recordset": "RecordSet", "void": "none",
-}
 
 // takesFile reports whether an operation takes files for its input.
 func takesFile(op *engine.Def) bool {

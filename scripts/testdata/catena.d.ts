@@ -310,9 +310,27 @@ declare namespace Test {
   function Every<T>(input: T, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): T;
 
   /**
+   * Returns a Go type.
+   */
+  function Outline(input?: any, params?: {}): Result.ScriptsOutline[];
+
+  /**
+   * Returns a map of which the definition tells.
+   */
+  function Webhook(input?: any, params?: {}): Result.Webhook;
+
+  /**
    * Has a reserved word for a name.
    * Alias of Test.Delete.
    */
   function delete_(input: Doc | string, params?: {}): DocList;
   export { delete_ as delete };
+}
+
+/** What operations return. */
+declare namespace Result {
+  type LibraryProblem = { column: number; file: string; line: number; message: string; nearest?: string; param?: string; step?: number };
+  type ScriptsOutline = { description: string; effect: string; input: string; label: string; name: string; output: string; params: Result.ScriptsOutlineParam[]; problems: Result.LibraryProblem[] };
+  type ScriptsOutlineParam = { default?: any; description: string; name: string; required: boolean; secret?: boolean; type: string };
+  type Webhook = { created: Date | string; description: string; enabled: boolean; "entity-type"?: string; events: any[]; failingSince?: Date | string; failures: number; id: string; owner: string; reason?: string; secret?: string; updated: Date | string; url: string };
 }

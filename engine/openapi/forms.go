@@ -1,16 +1,11 @@
-package server
+package openapi
 
 import (
 	"maps"
-
-	"catena/engine/openapi"
+	"slices"
+	"strings"
+	"sync"
 )
-
-// entitySchemas are the schemas of the entities in bodies, by the parameter they become.
-var entitySchemas = map[string]string{
-	"batch": "BatchInput", "comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
-	"search": "SavedSearchInput", "state": "UISession", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
-}
 
 // pagingMembers are the members that tell where in a list a page is.
 const pagingMembers = ` isPaginable:boolean resultsCount:integer pageSize:integer maxPageSize:integer resultsCountLimit:integer currentPageSize:integer
@@ -22,9 +17,40 @@ const batchWords = "The path, and strings in the body, may contain {$ID#POINTER}
 	" (RFC 6901) into its response, such as {$create#/uid}: the value replaces it, in the path as one segment or one value of the query. A string that is" +
 	" nothing else becomes the value itself, which may be an object or a list."
 
-// platformSchemas are the schemas of what goes over the wire. What varies with a document's type, or with what
-// is asked for, is an object without more.
-func platformSchemas() map[string]any {
+// Forms are the schemas of what goes over the wire, by name. What varies with a document's type, or with what is asked for, is
+// an object without more.
+func Forms() map[string]any { return maps.Clone(forms()) }
+
+// IsEntity reports whether a value of a schema says with entity-type what it is.
+func IsEntity(schema map[string]any) bool {
+	if ref, ok := schema["$ref"].(string); ok {
+		schema, _ = forms()[strings.TrimPrefix(ref, refPath)].(map[string]any)
+	}
+	if all, ok := schema["anyOf"].([]any); ok {
+		return !slices.ContainsFunc(all, func(s any) bool { return !IsEntity(s.(map[string]any)) })
+	}
+	required, _ := schema["required"].([]any)
+	return slices.Contains(required, any("entity-type"))
+}
+
+// AnyOf is a value of one of several schemas.
+func AnyOf(schemas ...map[string]any) map[string]any {
+	if len(schemas) == 1 {
+		return schemas[0]
+	}
+	all := make([]any, len(schemas))
+	for i, s := range schemas {
+		all[i] = s
+	}
+	return map[string]any{"anyOf": all}
+}
+
+// List is a list of values of a schema.
+func List(of map[string]any) map[string]any { return map[string]any{"type": "array", "items": of} }
+
+var forms = sync.OnceValue(allForms)
+
+func allForms() map[string]any {
 	out := map[string]any{
 		"ACP": entitySchema("acls", "acl:array", ""),
 		"Activity": entitySchema("activity", `id:integer eventId actor comment published:moment began:moment count:integer docUUID docPath docType
@@ -32,19 +58,20 @@ func platformSchemas() map[string]any {
 		"Batch":          entitySchema("", "batchId", "handlers:object"),
 		"BatchAnswer":    entitySchema("", "status:integer", "id body:any"),
 		"BatchInfo":      entitySchema("", "batchId provider fileEntries:array", ""),
-		"BatchInput":     openapi.Object("requests", map[string]any{"type": "array", "items": openapi.Ref("BatchRequest")}),
+		"BatchInput":     Object("requests", map[string]any{"type": "array", "items": Ref("BatchRequest")}),
 		"BatchRequest":   withWords(entitySchema("", "method path", "id body:any"), batchWords),
-		"BusinessObject": entitySchema("", "value:object", ""),
+		"BusinessObject": entitySchema("", "entity-type value:object", ""),
 		"BooleanValue":   entitySchema("boolean", "value:boolean", ""),
 		"BulkStatus": entitySchema("bulkStatus", `commandId state processed:integer skipCount:integer error:boolean errorCount:integer total:integer action username
 			processingMillis:integer result:object submitted:moment? scrollStart:moment? scrollEnd:moment? processingStart:moment? processingEnd:moment?
 			completed:moment?`, "errorMessage value:any"),
 		"Entity":       withWords(openEntity(), "An object that says with entity-type what it is: a value in the member value, or members of its own."),
+		"Input":        withWords(openEntity(), "The input, which the operation returns as it is; without an input, it returns nothing."),
 		"RecordSet":    entitySchema("recordSet", "entries:array", pagingMembers),
 		"StringValue":  entitySchema("string", "value:string?", ""),
 		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
 		"Capabilities": entitySchema("capabilities", "server:object cluster:object repository:object", ""),
-		"Comment": entitySchema("", "id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
+		"Comment": entitySchema("", "entity-type id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
 			`modificationDate:moment? entityId:string? origin:string? entity:any xpath:string? numberOfReplies:integer lastReplyDate:moment?`),
 		"CommentInput":        entitySchema("", "", "text parentId xpath entityId origin entity:any author"),
 		"DirectoryEntry":      entitySchema("directoryEntry", "directoryName id properties:object", ""),
@@ -55,8 +82,8 @@ func platformSchemas() map[string]any {
 			lastModified:moment properties:object contextParameters:object`),
 		"Difference":   entitySchema("", "xpath left:any right:any", "added:array removed:array lines"),
 		"DocumentSide": entitySchema("", "uid path type title versionLabel isVersion:boolean", ""),
-		"DocumentDiff": openapi.Object("left", openapi.Ref("DocumentSide"), "right", openapi.Ref("DocumentSide"),
-			"differences", map[string]any{"type": "array", "items": openapi.Ref("Difference")}),
+		"DocumentDiff": Object("entity-type", map[string]any{"const": "documentDiff"}, "left", Ref("DocumentSide"), "right", Ref("DocumentSide"),
+			"differences", List(Ref("Difference"))),
 		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),
 		"Exception": entitySchema("", "status:integer message type title detail code retryable:boolean",
 			"instance errors:array requestId traceId stacktrace has_error:boolean number:integer violations:array"),
@@ -71,7 +98,8 @@ func platformSchemas() map[string]any {
 		"SavedSearch": entitySchema("savedSearch", "id title", `query:string? queryLanguage:string? queryParams:any pageProviderName:string? pageSize:any currentPageIndex:any
 			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),
 		"SavedSearchInput": entitySchema("", "", "title query queryLanguage queryParams pageProviderName params:object"),
-		"Registry":         entitySchema("", "paths:object codecs:array operations:array chains:array", ""), "Trace": openapi.Type("object"),
+		"WaitingRun":       entitySchema("", "run chain state user began:moment since:moment for line:integer", "until:moment event done:integer batches:integer failure"),
+		"Registry":         entitySchema("", "paths:object codecs:array operations:array chains:array", ""), "Trace": Type("object"),
 		"UISession": entitySchema("uiSession", "id", `created:moment modified:moment expires:moment currentDocument:string? outcome tab messages:array events:array
 			form:any lists:object documents:object download:any`),
 		"User":      entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
@@ -88,12 +116,12 @@ func platformSchemas() map[string]any {
 // listSchemas adds the schemas of lists.
 func listSchemas(out map[string]any) {
 	out["UploadedFile"] = entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer")
-	out["UploadedFiles"] = map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")}
+	out["UploadedFiles"] = map[string]any{"type": "array", "items": Ref("UploadedFile")}
 	for _, list := range []struct{ name, word, of, figures string }{
 		{"Activities", "activities", "Activity", " next"},
 		{"BatchAnswers", "batch", "BatchAnswer", ""},
 		{"Comments", "", "Comment", " totalSize:integer"},
-		{"Directories", "directories", "", ""},
+		{"Directories", "directories", "Directory", ""},
 		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pagingMembers},
 		{"Documents", "documents", "Document", pagingMembers + " aggregations:any quickFilters:any"},
 		{"Groups", "groups", "Group", pagingMembers},
@@ -107,9 +135,9 @@ func listSchemas(out map[string]any) {
 		{"Users", "users", "User", pagingMembers},
 		{"Workflows", "workflows", "Workflow", ""},
 	} {
-		s := entitySchema(list.word, "entries:array", list.figures)
+		s := entitySchema(list.word, "entity-type entries:array", list.figures)
 		if list.of != "" {
-			s["properties"].(map[string]any)["entries"] = map[string]any{"type": "array", "items": openapi.Ref(list.of)}
+			s["properties"].(map[string]any)["entries"] = map[string]any{"type": "array", "items": Ref(list.of)}
 		}
 		out[list.name] = s
 	}
@@ -130,15 +158,11 @@ func withWords(schema map[string]any, says string) map[string]any {
 
 // entitySchema is the schema of an entity of a type with fields that are always there and others that may be.
 func entitySchema(word, always, other string) map[string]any {
-	out := openapi.Fields(always, true)
+	out := Fixed(always, other)
 	fields := out["properties"].(map[string]any)
-	for name, s := range openapi.Fields(other, false)["properties"].(map[string]any) {
-		fields[name] = s
-	}
-	fields["entity-type"] = openapi.Type("string")
-	if word != "" {
+	if fields["entity-type"] = Type("string"); word != "" {
 		fields["entity-type"] = map[string]any{"const": word}
-		if always != "" {
+		if always != "" && !slices.Contains(out["required"].([]any), any("entity-type")) {
 			out["required"] = append(out["required"].([]any), "entity-type")
 		}
 	}
@@ -147,38 +171,41 @@ func entitySchema(word, always, other string) map[string]any {
 
 // serverSchemas are the schemas of what is declared, and of webhooks, jobs and tokens.
 func serverSchemas() map[string]any {
-	list := func(of string) map[string]any { return map[string]any{"type": "array", "items": openapi.Ref(of)} }
+	list := func(of string) map[string]any { return map[string]any{"type": "array", "items": Ref(of)} }
 	return map[string]any{
+		"Credential":   entitySchema("", "name kind url changed:moment by revision:integer", "user header tokenUrl description scopes:array chains:array users:array"),
+		"Directory":    entitySchema("directory", "name schema idField parent:string?", ""),
 		"Delivery":     entitySchema("", "id webhook type state created:moment tries:integer body", "finished:moment status:integer failure"),
 		"Deliveries":   list("Delivery"),
 		"DocType":      entitySchema("docType", "name parent:string? facets:array schemas:array", ""),
-		"DocTypes":     openapi.Fields("doctypes:object schemas:object", true),
+		"DocTypes":     Fields("doctypes:object schemas:object", true),
 		"Facet":        entitySchema("facet", "name schemas:array", ""),
 		"Facets":       list("Facet"),
 		"Job":          entitySchema("", "id kind state due:moment created:moment tries:integer user", "failure"),
 		"Jobs":         list("Job"),
 		"OAuthToken":   entitySchema("nuxeoOAuth2Token", "isShared:boolean sharedWith:array", "serviceName:string? nuxeoLogin:string? serviceLogin:string? clientId:string? creationDate:moment?"),
-		"OAuthTokens":  openapi.Object("entity-type", openapi.Type("string"), "entries", list("OAuthToken")),
+		"OAuthTokens":  Object("entity-type", Type("string"), "entries", list("OAuthToken")),
 		"OAuthClient":  entitySchema("oauth2Client", "id:string? name:string? secret:string? redirectURIs:array isAutoGrant:boolean? isEnabled:boolean?", ""),
-		"OAuthClients": openapi.Object("entity-type", openapi.Type("string"), "entries", list("OAuthClient")),
-		"OAuthGrant":   openapi.Fields("access_token refresh_token token_type expires_in:integer", true),
+		"OAuthClients": Object("entity-type", Type("string"), "entries", list("OAuthClient")),
+		"OAuthGrant":   Fields("access_token refresh_token token_type expires_in:integer", true),
 		"OAuthProvider": entitySchema("nuxeoOAuth2ServiceProvider", `serviceName:string? description:string? clientId:string? clientSecret:string? authorizationServerURL:string?
 			tokenServerURL:string? userAuthorizationURL:string? scopes:array isEnabled:boolean?`, ""),
-		"OAuthProviders":   openapi.Object("entity-type", openapi.Type("string"), "entries", list("OAuthProvider")),
-		"Aggregations":     entitySchema("", "timed_out:boolean hits:object", "aggregations:object"),
-		"ConversionStatus": entitySchema("conversionStatus", "conversionId status resultURL", ""),
-		"Description":      openapi.Fields("openapi info:object servers:array security:array paths:object components:object", true),
-		"Health":           map[string]any{"type": "object", "additionalProperties": openapi.Type("string"), "description": "The state of each dependency: ok, degraded or failed."},
-		"PageProvider":     entitySchema("", "name pageSize:integer sort:array fields:array quickFilters:array", "query"),
-		"Repositories":     map[string]any{"type": "object", "additionalProperties": openapi.Ref("RepositoryInfo")},
-		"RepositoryInfo": openapi.Fields(`repositoryId repositoryName repositoryDescription vendorName productName productVersion rootFolderId rootFolderUrl
+		"OAuthProviders":      Object("entity-type", Type("string"), "entries", list("OAuthProvider")),
+		"Aggregations":        entitySchema("", "timed_out:boolean hits:object", "aggregations:object"),
+		"ConversionScheduled": entitySchema("conversionScheduled", "conversionId pollingURL resultURL", ""),
+		"ConversionStatus":    entitySchema("conversionStatus", "conversionId status resultURL", ""),
+		"Description":         Fields("openapi info:object servers:array security:array paths:object components:object", true),
+		"Health":              map[string]any{"type": "object", "additionalProperties": Type("string"), "description": "The state of each dependency: ok, degraded or failed."},
+		"PageProvider":        entitySchema("", "name pageSize:integer sort:array fields:array quickFilters:array", "query"),
+		"Repositories":        map[string]any{"type": "object", "additionalProperties": Ref("RepositoryInfo")},
+		"RepositoryInfo": Fields(`repositoryId repositoryName repositoryDescription vendorName productName productVersion rootFolderId rootFolderUrl
 			repositoryUrl cmisVersionSupported`, true),
 		"Started":        map[string]any{"const": true},
-		"UploadHandler":  openapi.Fields("name", true),
-		"UploadHandlers": openapi.Object("handlers", list("UploadHandler")),
+		"UploadHandler":  Fields("name", true),
+		"UploadHandlers": Object("handlers", list("UploadHandler")),
 		"Schema":         entitySchema("schema", "name prefix @prefix fields:object", ""),
 		"Schemas":        list("Schema"),
-		"UsersAndGroups": entitySchema("", "entries:array", pagingMembers),
+		"UsersAndGroups": entitySchema("documents", "entries:array", pagingMembers),
 		"Webhook":        entitySchema("", "id owner url description events:array enabled:boolean created:moment updated:moment failures:integer", "failingSince:moment reason secret"),
 		"Webhooks":       list("Webhook"),
 	}
