@@ -262,7 +262,7 @@ func (p *part) replaces(kept versions) bool {
 	return slices.ContainsFunc(p.files, func(f declare.Source) bool { return kept[nameOf(f.Name)] != nil })
 }
 
-// instead puts files in the place of the texts of their names.
+// instead takes files instead of the texts of their names.
 func (p *part) instead(kept versions) {
 	for _, f := range p.files {
 		if kept[nameOf(f.Name)] != nil {
