@@ -28,9 +28,9 @@ type Owner struct {
 	// Keeps reports whether every process that may write to the store now maintains automatic indexes.
 	Keeps func(t *Tx) (bool, error)
 
-	// Reads are the keys of rows that nearly every transaction that writes asks the owner for: a store across a network fetches them
-	// with the first ones.
-	Reads [][]byte
+	// Reads are rows that nearly every transaction that writes asks the owner for: a store across a network fetches them with the
+	// first ones, and every store has them from the beginning; see firstRows.
+	Reads []FirstRow
 
 	// Proofs say, by the kinds of what people sign in with, whether the one of a name is good now.
 	Proofs map[string]func(t *Tx, name string) (bool, error)

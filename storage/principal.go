@@ -341,7 +341,9 @@ func (t *Tx) usualAhead(rows [][]byte) error {
 	keys := slices.Concat(t.expected(), usualKeys, rows)
 	if t.kv.Writable() {
 		for _, o := range t.repo.owners {
-			keys = append(keys, o.Reads...)
+			for _, row := range o.Reads {
+				keys = append(keys, row.Key)
+			}
 		}
 	}
 	return t.kv.Prefetch(keys)

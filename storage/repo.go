@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -221,10 +222,13 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 	})
 }
 
-// firstRows are rows that every transaction which writes reads, as they are in the beginning. One that is there can be read
+// FirstRow is a row as it is in the beginning.
+type FirstRow struct{ Key, Value []byte }
+
+// firstRows are rows that every transaction which writes reads, beside those of the owners. One that is there can be read
 // without guarding the place where it would be, which on a database is a place that others write near to: without them,
 // most transactions that write at the same time would conflict.
-var firstRows = []struct{ key, value []byte }{
+var firstRows = []FirstRow{
 	{automaticKey, noAutomatic},
 	{awaitedKey, []byte{'\n'}},
 	{declaredKey, []byte("0")},
@@ -232,8 +236,12 @@ var firstRows = []struct{ key, value []byte }{
 
 // eachMissing calls fn for those of the first rows that are not there, in stores of older versions, and returns how many they are.
 func (t *Tx) eachMissing(fn func(key, value []byte) error) (n int, err error) {
-	for _, row := range firstRows {
-		raw, err := t.kv.Get(row.key)
+	rows := slices.Clone(firstRows)
+	for _, o := range t.repo.owners {
+		rows = append(rows, o.Reads...)
+	}
+	for _, row := range rows {
+		raw, err := t.kv.Get(row.Key)
 		if err != nil {
 			return n, err
 		}
@@ -241,7 +249,7 @@ func (t *Tx) eachMissing(fn func(key, value []byte) error) (n int, err error) {
 			continue
 		}
 		n++
-		if err := fn(row.key, row.value); err != nil {
+		if err := fn(row.Key, row.Value); err != nil {
 			return n, err
 		}
 	}

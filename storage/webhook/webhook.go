@@ -258,7 +258,7 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 }
 
 // Owner keeps the webhooks of users.
-var Owner = storage.Owner{Name: "webhook", Leave: end, Sweep: sweep, Reads: [][]byte{storage.SecretKey(index, onlyRow)}}
+var Owner = storage.Owner{Name: "webhook", Leave: end, Sweep: sweep, Reads: []storage.FirstRow{{Key: storage.SecretKey(index, onlyRow), Value: []byte("[]")}}}
 
 // end removes the webhooks of a user who is gone.
 func end(tx *storage.Tx, user string) error {
