@@ -41,14 +41,14 @@ func film(t testing.TB, name, typ, seconds, size string) *storage.Blob {
 // await waits until a document is as it should become.
 func await(t testing.TB, w *opstest.World, path string, done func(d *storage.Doc) bool) *storage.Doc {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var d *storage.Doc
 		w.Do("Administrator", func(c *engine.Ctx) error { d = w.Doc(c, storage.Ref(path)); return nil })
 		if done(d) {
 			return d
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within a minute", path)
+			t.Fatalf("%s: not within five minutes", path)
 		}
 	}
 }

@@ -142,8 +142,8 @@ func TestStatesOfTagged(t *testing.T) {
 		{"", "Services.TagDocument", "/ws/a", `{"tags": "gone"}`, "/ws/a"},
 		{"", "see", "/ws/a", "trashed nxtag:tags", "true | " + labels("locked@bob", "later@alice", "gone@alice")},
 		{"", "Document.Create", "/ws", `{"type": "Folder", "name": "f"}`, "/ws/f"},
-		{"", "Services.TagDocument", "/ws/f", `{"tags": "x"}`, "/ws/f"}, // folders have no place for tags
-		{"", "see", "/ws/f", "facets", "Folderish"},
+		{"", "Services.TagDocument", "/ws/f", `{"tags": "x"}`, "/ws/f"},
+		{"", "see", "/ws/f", "facets nxtag:tags", "Folderish NXTag | " + labels("x@alice")},
 		{"", "Services.UntagDocument", "/ws/f", `{"tags": "x"}`, "/ws/f"},
 		{"", "Services.RemoveDocumentTags", "/ws/f", ``, "/ws/f"},
 		{"admin", "Document.CreateLiveProxy", "/ws/b", `{"Destination Path": "/ws/f"}`, "/ws/f/b"},
