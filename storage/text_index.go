@@ -119,14 +119,8 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 		if !w.more {
 			return t.settle(w.rows, indexed)
 		}
-		for row := range slices.Chunk(unread, backlogRow) { // they go to the end, behind all that wait
-			number, err := t.backlogNumber()
-			if err != nil {
-				return err
-			}
-			if err := t.kv.Fresh(backlogKey(number), pendingIDs(row)); err != nil {
-				return err
-			}
+		if err := t.waitAgain(unread); err != nil {
+			return err
 		}
 		return t.settle(w.rows, slices.Concat(indexed, unread))
 	}
@@ -139,6 +133,20 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	}
 	r.backlog.setIndexed(indexed, bound)
 	return more, why
+}
+
+// waitAgain puts documents at the end of the backlog, behind all that wait.
+func (t *Tx) waitAgain(ids []layout.ID) error {
+	for row := range slices.Chunk(ids, backlogRow) {
+		number, err := t.backlogNumber()
+		if err != nil {
+			return err
+		}
+		if err := t.kv.Fresh(backlogKey(number), pendingIDs(row)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unindexed returns what waits to be indexed, which of those documents can be, which cannot, and why.

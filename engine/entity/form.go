@@ -105,26 +105,10 @@ var plainTypes = map[any]struct{ word, typ string }{
 
 // add adds what a function returns.
 func (f *Form) add(d *engine.Def, o engine.Outcome, bare bool) {
-	switch o.Word {
-	case "blob", "bloblist", "blobs":
-		f.File = true
-		return
-	case "void":
-		f.Nothing = true
-		if o.Passes != "" && !bare {
-			f.passed(o.Passes)
-		}
+	if f.addNamed(o, bare) {
 		return
 	}
 	key := keyOf(o)
-	if name := wireNames[key]; name != "" {
-		f.put(openapi.Ref(name))
-		return
-	}
-	if o.Type == reflect.TypeFor[*storage.Blob]() {
-		f.File = true
-		return
-	}
 	schema, definitions := o.Schema(d)
 	maps.Copy(f.Definitions, definitions)
 	plain := plainTypes[key]
@@ -145,6 +129,25 @@ func (f *Form) add(d *engine.Def, o engine.Outcome, bare bool) {
 			f.put(openapi.Ref("Documents")) // which a list of nothing but documents is
 		}
 	}
+}
+
+// addNamed adds files, nothing, and entities, which need no schema of their own, and reports whether it was one of those.
+func (f *Form) addNamed(o engine.Outcome, bare bool) bool {
+	name := wireNames[keyOf(o)]
+	switch {
+	case o.Word == "blob", o.Word == "bloblist", o.Word == "blobs", o.Type == reflect.TypeFor[*storage.Blob]():
+		f.File = true
+	case o.Word == "void":
+		f.Nothing = true
+		if o.Passes != "" && !bare {
+			f.passed(o.Passes)
+		}
+	case name != "":
+		f.put(openapi.Ref(name))
+	default:
+		return false
+	}
+	return true
 }
 
 // passed adds what an operation without a result returns of its input.
