@@ -31,12 +31,12 @@ func schemaNames(schemas []*Schema) string {
 func TestDefaultTypes(t *testing.T) {
 	r := defaultsRegistry(t)
 	for _, x := range []struct{ name, schemas, facets string }{
-		{"Root", "common dublincore", "Folderish NotCollectionMember"},
-		{"Folder", "common dublincore", "Folderish"},
-		{"OrderedFolder", "common dublincore", "Folderish Orderable"},
-		{"Workspace", "common dublincore file files publishing webcontainer", "Folderish SuperSpace"},
-		{"Domain", "common domain dublincore", "Folderish SuperSpace NotCollectionMember"},
-		{"TemplateRoot", "common dublincore", "Folderish SuperSpace HiddenInCreation NotCollectionMember"},
+		{"Root", "common dublincore facetedTag", "Folderish NXTag NotCollectionMember"},
+		{"Folder", "common dublincore facetedTag", "Folderish NXTag"},
+		{"OrderedFolder", "common dublincore facetedTag", "Folderish NXTag Orderable"},
+		{"Workspace", "common dublincore facetedTag file files publishing webcontainer", "Folderish NXTag SuperSpace"},
+		{"Domain", "common domain dublincore facetedTag", "Folderish NXTag SuperSpace NotCollectionMember"},
+		{"TemplateRoot", "common dublincore facetedTag", "Folderish NXTag SuperSpace HiddenInCreation NotCollectionMember"},
 		{"File", "common dublincore facetedTag file files relatedtext uid", "Downloadable Commentable Versionable Publishable HasRelatedText NXTag"},
 		{"Note", "common dublincore facetedTag files note relatedtext uid", "Commentable Versionable Publishable HasRelatedText NXTag"},
 		{"Collection", "collection common dublincore uid", "Collection NotCollectionMember Versionable"},
@@ -83,7 +83,7 @@ func TestSchemasOfAddsFacets(t *testing.T) {
 	if want := "common dublincore facetedTag uid"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if len(folder.Schemas) != 2 {
+	if len(folder.Schemas) != 3 {
 		t.Error("the type has changed")
 	}
 	f, ok := r.FieldByKey("files:files")
