@@ -52,9 +52,8 @@ var forms = sync.OnceValue(allForms)
 
 func allForms() map[string]any {
 	out := map[string]any{
-		"ACP": entitySchema("acls", "acl:array", ""),
-		"Activity": entitySchema("activity", `id:integer eventId actor comment published:moment began:moment count:integer docUUID docPath docType
-			docTitle`, ""),
+		"ACP":            entitySchema("acls", "acl:array", ""),
+		"Activity":       entitySchema("activity", "id:integer eventId actor comment published:moment began:moment count:integer docUUID docPath docType docTitle", ""),
 		"Batch":          entitySchema("", "batchId", "handlers:object"),
 		"BatchAnswer":    entitySchema("", "status:integer", "id body:any"),
 		"BatchInfo":      entitySchema("", "batchId provider fileEntries:array", ""),
