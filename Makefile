@@ -59,7 +59,7 @@ SUITE := $(GO) test -ldflags=-w -vet=off -shuffle=on
 LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./storage ./ops ./scripts
 
 test: build client ## the whole suite, race detector on; make lint vets
-	$(SUITE) -race -p 3 -timeout 40m $(LONG) $$($(GO) list ./... | grep -v -e /cmd/questions -e /engine/worker$$)
+	$(SUITE) -race -p 3 -timeout 40m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
 	CGO_ENABLED=0 $(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|TracesElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
 	CGO_ENABLED=0 $(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
 
