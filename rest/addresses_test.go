@@ -1,9 +1,7 @@
 package rest_test
 
 import (
-	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -79,19 +77,6 @@ func templateOf(path string) string {
 
 // tally counts requests by the table that they come from.
 type tally map[string]int
-
-// some returns a third of the requests, another one in each process, or with CATENA_CORPUS=all every one.
-func some(shots []shot) (out []shot) {
-	if os.Getenv("CATENA_CORPUS") == "all" {
-		return shots
-	}
-	for i := offset; i < len(shots); i += 3 {
-		out = append(out, shots[i])
-	}
-	return out
-}
-
-var offset = rand.IntN(3)
 
 // least has the test fail where fewer requests of a table than it says were counted: it would not test much.
 func (c tally) least(t *testing.T, what string, min tally) {

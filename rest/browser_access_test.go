@@ -136,14 +136,14 @@ func (b *tab) look(what string) {
 	if err != nil {
 		b.t.Fatalf("axe-core is missing: run make assets: %v", err)
 	}
-	if !eval[bool](b, `typeof axe === "object"`) {
-		eval[bool](b, source+`; true`)
-	}
-	if got := eval[[]string](b, violations); len(got) > 0 {
-		b.t.Errorf("%s: axe: %s", what, strings.Join(got, "; "))
-	}
 	for _, scheme := range []string{"dark", "light"} {
 		b.do(inColours(scheme))
+		if !eval[bool](b, `typeof axe === "object"`) {
+			eval[bool](b, source+`; true`)
+		}
+		if got := eval[[]string](b, violations); len(got) > 0 {
+			b.t.Errorf("%s, %s: axe: %s", what, scheme, strings.Join(got, "; "))
+		}
 		if got := eval[[]string](b, pale); len(got) > 0 {
 			b.t.Errorf("%s, %s: too pale: %s", what, scheme, strings.Join(got, "; "))
 		}

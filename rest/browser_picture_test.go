@@ -35,7 +35,7 @@ var samples = []struct {
 	{file: "f2-18f-docker-talk.html"},
 	{file: "f3-asciidoctor-code-rouge.html", always: true},
 	{file: "n1-revealjs-6-demo.html"},
-	{file: "n3-revealjs-3.9-markdown.html"},
+	{file: "n3-revealjs-3.9-markdown.html", always: true},
 }
 
 // plainPage is a page as somebody writes it who uses the framework alone, from its npm package, with the same style sheet as theme.

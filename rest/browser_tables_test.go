@@ -59,7 +59,7 @@ func TestBrowserTables(t *testing.T) {
 // TestBrowserScroll goes through a folder of thousands of documents: the page keeps the elements of the rows in view and a few more,
 // and has all rows in the end.
 func TestBrowserScroll(t *testing.T) {
-	const documents = 1500
+	const documents = 3000
 	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
 	var rows strings.Builder
 	for i := range documents {
@@ -83,7 +83,7 @@ func TestBrowserScroll(t *testing.T) {
 			frames.push(now - last);
 			last = now;
 			most = Math.max(most, box.querySelectorAll("li").length);
-			if ([...box.querySelectorAll("li")].at(-1)?.textContent.includes("Plan 01499")) break;
+			if ([...box.querySelectorAll("li")].at(-1)?.textContent.includes("Plan 02999")) break;
 		}
 		frames.sort((a, b) => a - b);
 		return { most, view: Math.ceil(box.clientHeight / 60), frames: frames.length, median: frames[frames.length >> 1], slow: frames.filter((f) => f > 50).length, end: box.scrollTop };
@@ -92,7 +92,7 @@ func TestBrowserScroll(t *testing.T) {
 	if seen["most"] > seen["view"]+18 || seen["view"] < 4 {
 		t.Errorf("%.0f rows are kept, %.0f fit into the view", seen["most"], seen["view"])
 	}
-	if got := eval[string](b, `[...document.querySelectorAll("#children li")].at(-1).textContent`); !strings.Contains(got, "Plan 01499") {
+	if got := eval[string](b, `[...document.querySelectorAll("#children li")].at(-1).textContent`); !strings.Contains(got, "Plan 02999") {
 		t.Errorf("the last row is %q", got)
 	}
 	b.quiet()

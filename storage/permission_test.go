@@ -272,7 +272,7 @@ func TestACLs(t *testing.T) {
 
 // TestPermissionOracle compares decisions with a plain evaluation of the same entries.
 func TestPermissionOracle(t *testing.T) {
-	const docs, decisions = 60, 40_000
+	const docs, decisions = 60, 100_000
 	w := newWorld(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	paths := []string{"/"}

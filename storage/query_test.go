@@ -27,7 +27,7 @@ func TestQueriesAnswerLikeAFullScan(t *testing.T) {
 			search.SetCosts(l.Repo, search.Costs{Sorted: costs[0], Few: costs[1], Subtree: costs[2], Known: costs[3], Loads: costs[4], Factor: costs[5]})
 			l.view(as, func(tx *storage.Tx) error {
 				o := l.oracle(tx)
-				for range 16 {
+				for range 40 {
 					src := l.query()
 					want := o.answer(t, src, l.Types(), tx.Now())
 					l.compare(tx, src, want)

@@ -81,7 +81,7 @@ func agrees(t *testing.T, p *process, at, name string) (lost bool) {
 // TestRunsCrash kills a server in the middle of asynchronous runs, and starts it again: each run has ended, and has done what it
 // says. CATENA_KILLS sets how often.
 func TestRunsCrash(t *testing.T) {
-	kills := killCount(t, 2)
+	kills := killCount(t, 3)
 	data := t.TempDir()
 	p := startServer(t, data)
 	saveChain(t, p.base, slowChain)

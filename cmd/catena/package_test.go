@@ -42,7 +42,7 @@ func TestPackage(t *testing.T) {
 	if err != nil || len(made) != 3 {
 		t.Fatalf("%q, %v", made, err)
 	}
-	out, err := exec.CommandContext(t.Context(), lintian, "--allow-root", "--pedantic", "--display-info", made[len(made)-1]).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), lintian, append([]string{"--allow-root", "--pedantic", "--display-info"}, made...)...).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -20,7 +20,7 @@ func TestRetentionCrash(t *testing.T) {
 		p.want(t, http.StatusOK, "Administrator", "POST", "/api/v1/automation/Document.Retain", inputCall(fmt.Sprintf(`{"until":%q}`, until), fmt.Sprintf("doc:/default-domain/workspaces/d%d", i)))
 	}
 	p.want(t, http.StatusForbidden, "Administrator", "DELETE", spaces+"/d11", "")
-	for range killCount(t, 2) {
+	for range killCount(t, 3) {
 		p.kill()
 		time.Sleep(400 * time.Millisecond)
 		p = startServer(t, data)

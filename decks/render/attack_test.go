@@ -178,7 +178,7 @@ func TestChromiumCorpus(t *testing.T) {
 	for _, d := range c.hostile(1024) {
 		most := 60 * time.Second
 		if len(d.HTML) < 4096 {
-			if open++; open%256 != 1 {
+			if open++; open%64 != 1 {
 				continue
 			}
 			most = 2 * time.Second

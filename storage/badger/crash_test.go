@@ -98,7 +98,7 @@ func exists(path string) bool {
 
 const (
 	slotPrefix = "slot/"
-	killRounds = 13
+	killRounds = 21
 )
 
 // crashSlot is the key that a transaction writes again.

@@ -34,7 +34,7 @@ func TestLargeValues(t *testing.T) {
 	s, d := reopened()
 	model := map[string][]byte{}
 	sizes := []int{0, 100, inlineSize - 5, inlineSize - 4, inlineSize - 3, 5000, 9000, 20_000, 400 << 10, kv.Portable.Value}
-	for round := range 80 {
+	for round := range 200 {
 		if err := d.Update(ctx, func(tx *kv.Tx) error {
 			for range 1 + r.IntN(8) {
 				key, size := fmt.Sprint("key", r.IntN(keys)), sizes[r.IntN(len(sizes)-2)]
