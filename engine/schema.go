@@ -85,7 +85,7 @@ func resultName(t reflect.Type) string {
 	return capital(path.Base(t.PkgPath())) + capital(t.Name())
 }
 
-// componentsPath is where references of schemas lead: the forms of engine/openapi, and the definitions of Go types.
+// componentsPath is openapi.RefPath, which this package does not import: operations know nothing of descriptions of addresses.
 const componentsPath = "#/components/schemas/"
 
 // Schema returns the JSON Schema of the value that the function returns, and the definitions that it refers to by their names

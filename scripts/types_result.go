@@ -31,7 +31,7 @@ func (t *typings) resultType(d *engine.Def, word string) string {
 func (t *typings) schemaType(schema any, marshaled bool) string {
 	s, _ := schema.(map[string]any)
 	if ref, ok := s["$ref"].(string); ok {
-		return t.refType(strings.TrimPrefix(ref, openapi.Ref("")["$ref"].(string)))
+		return t.refType(strings.TrimPrefix(ref, openapi.RefPath))
 	}
 	if all, ok := s["anyOf"].([]any); ok {
 		types := make([]string, len(all))

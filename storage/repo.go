@@ -55,7 +55,7 @@ type Config struct {
 	// Declared returns what is declared with what the store keeps, which is asked for again after each deployment; nil: there are
 	// Types and Beside alone.
 	Declared Declarations
-	// Beside is the first repository of the store, if this is a further one: DB and Blobs are its.
+	// First is the first repository of the store, if this is a further one: DB and Blobs are its.
 	First *Repo
 	// Owners keep data about documents and users; those of the first repository are those of further ones too.
 	Owners  []Owner

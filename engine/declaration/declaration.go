@@ -45,9 +45,10 @@ type part struct {
 type Declarations struct {
 	types, directories part
 	base               storage.Declared // what is built in, and the files
+	baseUnread         error            // why the directories of base are the built-in ones alone
 	repo               *storage.Repo
 	failed             atomic.Pointer[error] // why those of the store cannot be read here
-	unread             atomic.Pointer[error] // why the directories are the built-in ones alone
+	unread             atomic.Pointer[error] // baseUnread, of what the store has now
 }
 
 // New returns the declarations of an engine: what is built in, and the files of two folders. Directories whose files do not fit to the
@@ -60,7 +61,8 @@ func New(types, directories fs.FS) (*Declarations, error) {
 		return nil, err
 	}
 	var err error
-	d.base, err = d.over(nil, nil)
+	d.base, d.baseUnread, err = d.over(nil, nil)
+	d.unread.Store(&d.baseUnread)
 	return d, err
 }
 
@@ -114,19 +116,17 @@ func read(types, directories []declare.Source) (all storage.Declared, wrong []de
 	return all, nil, nil
 }
 
-// over returns the declarations with texts that are kept. If the directories are wrong, there are the built-in ones.
-func (d *Declarations) over(types, directories versions) (storage.Declared, error) {
+// over returns the declarations with texts that are kept. If the directories are wrong, which unread says, there are the built-in ones.
+func (d *Declarations) over(types, directories versions) (all storage.Declared, unread, err error) {
 	all, wrong, err := build(d.types.with(types, nil), d.directories.with(directories, nil))
 	if err == nil {
 		err = declare.ErrorOf(wrong)
 	}
-	d.unread.Store(nil)
 	if err != nil && all.Types != nil {
-		why := err
-		d.unread.Store(&why)
+		unread = err
 		all.Beside, err = directory.Load(all.Types, directory.Defaults())
 	}
-	return all, err
+	return all, unread, err
 }
 
 // directoriesOf are those of declarations.
@@ -139,17 +139,12 @@ func directoriesOf(d storage.Declared) *directory.Registry {
 func (d *Declarations) Base() storage.Declared { return d.base }
 
 // Unread returns what is wrong with the directories: there are only the built-in ones then.
-func (d *Declarations) Unread() error {
-	if err := d.unread.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
+func (d *Declarations) Unread() error { return *d.unread.Load() }
 
 // Over returns what a store has that keeps some texts.
 func (d *Declarations) Over(types, directories []declare.Source) (storage.Declared, error) {
-	all, err := d.over(versionsOf(types), versionsOf(directories))
-	return all, cmp.Or(err, d.Unread())
+	all, unread, err := d.over(versionsOf(types), versionsOf(directories))
+	return all, cmp.Or(err, unread)
 }
 
 // Ops are the operations that manage declarations.
@@ -206,20 +201,22 @@ func (d *Declarations) Declared(t *storage.Tx) (storage.Declared, error) {
 		return storage.Declared{}, err
 	}
 	directories, err := d.directories.kept(t)
-	if err != nil || len(types)+len(directories) == 0 {
-		if err == nil {
-			_, err = d.over(nil, nil) // for Unread
-		}
-		return d.base, err
+	if err != nil {
+		return storage.Declared{}, err
 	}
-	all, err := d.over(types, directories)
-	if err == nil && d.Unread() == nil || !d.types.replaces(types) && !d.directories.replaces(directories) {
+	if len(types)+len(directories) == 0 {
+		d.unread.Store(&d.baseUnread)
+		return d.base, nil
+	}
+	all, unread, err := d.over(types, directories)
+	defer func() { d.unread.Store(&unread) }()
+	wrong := cmp.Or(err, unread)
+	if wrong == nil || !d.types.replaces(types) && !d.directories.replaces(directories) {
 		return all, err
 	}
-	wrong := cmp.Or(err, d.Unread())
 	d.types.instead(types)
 	d.directories.instead(directories)
-	if all, err = d.over(types, directories); err != nil {
+	if all, unread, err = d.over(types, directories); err != nil {
 		return all, wrong
 	}
 	t.Repo().Log().Error("deployed declarations cannot be read; files of the same names take their place", "error", wrong)
@@ -262,7 +259,7 @@ func (p *part) replaces(kept versions) bool {
 	return slices.ContainsFunc(p.files, func(f declare.Source) bool { return kept[nameOf(f.Name)] != nil })
 }
 
-// instead takes files instead of the texts of their names.
+// instead has files take the place of the texts of their names.
 func (p *part) instead(kept versions) {
 	for _, f := range p.files {
 		if kept[nameOf(f.Name)] != nil {

@@ -120,7 +120,7 @@ func (f *Form) add(d *engine.Def, o engine.Outcome, bare bool) {
 		f.Any, f.File = true, true
 	case openapi.IsEntity(schema), bare && !defines(o):
 		f.put(schema)
-	case schema["$ref"] == openapi.Ref("Value")["$ref"]:
+	case schema["$ref"] == openapi.RefPath+"Value":
 		f.put(openapi.Ref("Entity"))
 		f.File = true
 	default:

@@ -24,7 +24,7 @@ func Forms() map[string]any { return maps.Clone(forms()) }
 // IsEntity reports whether a value of a schema says with entity-type what it is.
 func IsEntity(schema map[string]any) bool {
 	if ref, ok := schema["$ref"].(string); ok {
-		schema, _ = forms()[strings.TrimPrefix(ref, refPath)].(map[string]any)
+		schema, _ = forms()[strings.TrimPrefix(ref, RefPath)].(map[string]any)
 	}
 	if all, ok := schema["anyOf"].([]any); ok {
 		return !slices.ContainsFunc(all, func(s any) bool { return !IsEntity(s.(map[string]any)) })
@@ -57,7 +57,7 @@ func allForms() map[string]any {
 		"Batch":          entitySchema("", "batchId", "handlers:object"),
 		"BatchAnswer":    entitySchema("", "status:integer", "id body:any"),
 		"BatchInfo":      entitySchema("", "batchId provider fileEntries:array", ""),
-		"BatchInput":     Object("requests", map[string]any{"type": "array", "items": Ref("BatchRequest")}),
+		"BatchInput":     Object("requests", List(Ref("BatchRequest"))),
 		"BatchRequest":   withWords(entitySchema("", "method path", "id body:any"), batchWords),
 		"BusinessObject": entitySchema("", "entity-type value:object", ""),
 		"BooleanValue":   entitySchema("boolean", "value:boolean", ""),
@@ -115,7 +115,7 @@ func allForms() map[string]any {
 // listSchemas adds the schemas of lists.
 func listSchemas(out map[string]any) {
 	out["UploadedFile"] = entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer")
-	out["UploadedFiles"] = map[string]any{"type": "array", "items": Ref("UploadedFile")}
+	out["UploadedFiles"] = List(Ref("UploadedFile"))
 	for _, list := range []struct{ name, word, of, figures string }{
 		{"Activities", "activities", "Activity", " next"},
 		{"BatchAnswers", "batch", "BatchAnswer", ""},
@@ -136,7 +136,7 @@ func listSchemas(out map[string]any) {
 	} {
 		s := entitySchema(list.word, "entity-type entries:array", list.figures)
 		if list.of != "" {
-			s["properties"].(map[string]any)["entries"] = map[string]any{"type": "array", "items": Ref(list.of)}
+			s["properties"].(map[string]any)["entries"] = List(Ref(list.of))
 		}
 		out[list.name] = s
 	}
@@ -170,7 +170,7 @@ func entitySchema(word, always, other string) map[string]any {
 
 // serverSchemas are the schemas of what is declared, and of webhooks, jobs and tokens.
 func serverSchemas() map[string]any {
-	list := func(of string) map[string]any { return map[string]any{"type": "array", "items": Ref(of)} }
+	list := func(of string) map[string]any { return List(Ref(of)) }
 	return map[string]any{
 		"Credential":   entitySchema("", "name kind url changed:moment by revision:integer", "user header tokenUrl description scopes:array chains:array users:array"),
 		"Directory":    entitySchema("directory", "name schema idField parent:string?", ""),

@@ -19,9 +19,10 @@ func JSON(schema any) map[string]any {
 }
 
 // Ref is the schema that the components have under a name.
-func Ref(name string) map[string]any { return map[string]any{"$ref": refPath + name} }
+func Ref(name string) map[string]any { return map[string]any{"$ref": RefPath + name} }
 
-const refPath = "#/components/schemas/"
+// RefPath begins what references lead to: the forms, and the definitions of Go types.
+const RefPath = "#/components/schemas/"
 
 // Object is the schema of an object with members, given as names and schemas in turn, all required.
 func Object(members ...any) map[string]any {
@@ -82,7 +83,7 @@ func Refs(v any, f func(name string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		if ref, ok := v["$ref"].(string); ok {
-			f(strings.TrimPrefix(ref, refPath))
+			f(strings.TrimPrefix(ref, RefPath))
 		}
 		for _, item := range v {
 			Refs(item, f)

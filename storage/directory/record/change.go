@@ -130,18 +130,18 @@ func Rebuild(t *storage.Tx, next *directory.Registry) error {
 		if !ok || old.Shows != "" || to.Shows != "" {
 			continue
 		}
+		stays := func(name string) bool {
+			return slices.Contains(old.Indexes, name) && slices.Contains(to.Indexes, name) && old.Schema.Field(name).Kind == to.Schema.Field(name).Kind
+		}
 		for _, name := range old.Indexes {
-			if slices.Contains(to.Indexes, name) && old.Schema.Field(name).Kind == to.Schema.Field(name).Kind {
+			if stays(name) {
 				continue
 			}
 			if err := dropIndex(t, old.Name, name); err != nil {
 				return err
 			}
 		}
-		made := slices.DeleteFunc(slices.Clone(to.Indexes), func(name string) bool {
-			return slices.Contains(old.Indexes, name) && old.Schema.Field(name).Kind == to.Schema.Field(name).Kind
-		})
-		if err := addIndexes(t, to, made); err != nil {
+		if err := addIndexes(t, to, slices.DeleteFunc(slices.Clone(to.Indexes), stays)); err != nil {
 			return err
 		}
 	}
