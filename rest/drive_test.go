@@ -243,24 +243,25 @@ func TestSynchronize(t *testing.T) {
 	d.told("-deleted")
 }
 
-// TestLostUpdate has two computers of one user change a file, and somebody in a browser: what a computer replaces without
-// having it itself is kept as a version.
-func TestLostUpdate(t *testing.T) {
-	s := start(t)
+// ofBob is the computer of bob, which synchronizes the workspace desk, on which he has a permission, and the workspace's id there.
+func ofBob(t *testing.T, s *resttest.Server, permission string) (d *desktop, desk string) {
+	t.Helper()
 	s.User("bob")
-	const api = "/nuxeo/api/v1"
-	for _, r := range []string{
-		`{"input":"/","params":{"type":"Workspace","name":"desk","properties":"dc:title=Desk"}}`,
-	} {
-		expect(t, s.Do("POST", api+"/automation/Document.Create", r), 200, "")
-	}
-	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"ReadWrite"}}`), 200, "")
-	d := &desktop{t: t, s: s}
+	expect(t, s.Do("POST", api+"/automation/Document.Create", `{"input":"/","params":{"type":"Workspace","name":"desk","properties":"dc:title=Desk"}}`), 200, "")
+	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"`+permission+`"}}`), 200, "")
+	d = &desktop{t: t, s: s}
 	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
 	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.SetSynchronization", `{"input":"doc:/desk","params":{"enable":true}}`), 204, "")
 	var folder struct{ UID string }
 	d.read(s.Do("GET", api+"/path/desk", ""), &folder)
-	desk := "default#" + folder.UID
+	return d, "default#" + folder.UID
+}
+
+// TestLostUpdate has two computers of one user change a file, and somebody in a browser: what a computer replaces without
+// having it itself is kept as a version.
+func TestLostUpdate(t *testing.T) {
+	s := start(t)
+	d, desk := ofBob(t, s, "ReadWrite")
 	file := d.upload("CreateFile", "report.bin", "1", `{"parentId":"`+desk+`"}`)
 	sum := md5.Sum([]byte("1"))
 	if file.DigestAlgorithm != "MD5" || file.Digest != hex.EncodeToString(sum[:]) {
@@ -311,17 +312,9 @@ func TestLostUpdate(t *testing.T) {
 // in; what it is told says so, and everything stays.
 func TestRecordsFromComputers(t *testing.T) {
 	s := start(t)
-	s.User("bob")
-	const api = "/nuxeo/api/v1"
-	expect(t, s.Do("POST", api+"/automation/Document.Create", `{"input":"/","params":{"type":"Workspace","name":"desk","properties":"dc:title=Desk"}}`), 200, "")
-	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"Everything"}}`), 200, "")
-	d := &desktop{t: t, s: s}
-	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
-	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.SetSynchronization", `{"input":"doc:/desk","params":{"enable":true}}`), 204, "")
-	var desk struct{ UID string }
-	d.read(s.Do("GET", api+"/path/desk", ""), &desk)
+	d, desk := ofBob(t, s, "Everything")
 	var folder item
-	d.run("CreateFolder", "", `{"parentId":"default#`+desk.UID+`","name":"Deeds"}`, &folder)
+	d.run("CreateFolder", "", `{"parentId":"`+desk+`","name":"Deeds"}`, &folder)
 	file := d.upload("CreateFile", "deed.bin", "first", `{"parentId":"`+folder.ID+`"}`)
 	id := file.ID[strings.LastIndexByte(file.ID, '#')+1:]
 	for _, keep := range []string{"Retain", "Hold"} {

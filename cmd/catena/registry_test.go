@@ -29,6 +29,21 @@ func fresh(t *testing.T) *global {
 	return g
 }
 
+// freshApp is the server of a fresh data directory, for as long as the test runs.
+func freshApp(t *testing.T) *app {
+	t.Helper()
+	a, err := fresh(t).open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
 // TestGolden holds the operations as the outside sees them: a change of them shows in review.
 func TestGolden(t *testing.T) {
 	g := fresh(t)
@@ -89,15 +104,7 @@ func compiled(t *testing.T, set *engine.Set) map[string]*jsonschema.Schema {
 // TestSchemas compiles the schemas of all operations and compares what they let pass with
 // what the operations take.
 func TestSchemas(t *testing.T) {
-	a, err := fresh(t).open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := a.close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	a := freshApp(t)
 	schemas := compiled(t, a.engine.Set())
 	if len(schemas) < 150 {
 		t.Errorf("only %d operations", len(schemas))

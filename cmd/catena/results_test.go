@@ -16,15 +16,7 @@ var anyResults = []string{
 // TestResultTypes finds the operations of the built server whose result has no type, and the references that lead nowhere. The
 // scenarios compare the types with what the operations return.
 func TestResultTypes(t *testing.T) {
-	a, err := fresh(t).open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := a.close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	a := freshApp(t)
 	set, forms, typed := a.engine.Set(), openapi.Forms(), 0
 	for _, name := range set.Names() {
 		d, _ := set.Op(name)

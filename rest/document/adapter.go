@@ -22,6 +22,7 @@ type adapter struct {
 	query        string                                         // parameters of the query, separated by spaces
 	params       func(x *rest.Request, args string) rest.Values // nil: args, and those of query
 	do           func(x *rest.Request, in engine.Lazy, args string) error
+	whole        func(x *rest.Request, ref string, in engine.Lazy, hops []rest.Hop) error // do, of what has to know the document and all adapters
 
 	entity, gives, says string // as of a route, for the description
 	or                  int
@@ -69,7 +70,7 @@ func allAdapters() []adapter {
 		{method: "GET", name: "diff", args: "other", op: "Document.Diff", query: "schemas", gives: "DocumentDiff"},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", query: "type name"},
 		{method: "POST", name: "op", args: "op", body: rest.CallBody, or: http.StatusNoContent, says: "Runs an operation on the document.", do: func(x *rest.Request, in engine.Lazy, args string) error { return x.Invoke(args, in) }},
-		{method: "GET", name: "preview", op: "Resource.Preview"},
+		{method: "GET", name: "preview", op: "Resource.Preview", whole: preview},
 		{method: "GET", name: "pp", args: "providerName", op: "Repository.PageProvider", query: queryQuery, params: providerParams, do: providerOn},
 		{method: "GET", name: "rendition", args: "name", op: "Resource.Rendition"},
 		{method: "GET", name: "search", op: "Resource.Search", query: paging + " query fullText orderBy highlight"},

@@ -37,14 +37,11 @@ func preview(x *rest.Request, ref string, in engine.Lazy, hops []rest.Hop) error
 	}
 	reply := rest.Reply{Status: http.StatusOK, Inline: true}
 	at := rest.Values{"xpath": "blobholder:0", "reason": "preview"}
-	ofDocument := last == 0
-	if last == 1 && hops[0].Name == "blob" {
-		ofDocument = true
-		if hops[0].Args != "" {
-			at["xpath"] = hops[0].Args
-		}
+	ofFile := last == 1 && hops[0].Name == "blob"
+	if ofFile && hops[0].Args != "" {
+		at["xpath"] = hops[0].Args
 	}
-	if ofDocument {
+	if last == 0 || ofFile {
 		reply.Sent = func(name string) { noteDownload(x, ref, at, name) }
 	}
 	return x.Run(engine.Call{Op: "Resource.Preview", Input: in}, reply)

@@ -79,8 +79,8 @@ func document(x *rest.Request, ref string, hops []rest.Hop) error {
 		return err
 	}
 	x.Body = a.body
-	if a.op == "Resource.Preview" {
-		return preview(x, ref, input, hops)
+	if a.whole != nil {
+		return a.whole(x, ref, input, hops)
 	}
 	return a.serve(x, input, last.Args)
 }
