@@ -340,11 +340,7 @@ func (t *Tx) usualAhead(rows [][]byte) error {
 	}
 	keys := slices.Concat(t.expected(), usualKeys, rows)
 	if t.kv.Writable() {
-		for _, o := range t.repo.owners {
-			for _, row := range o.Reads {
-				keys = append(keys, row.Key)
-			}
-		}
+		keys = append(keys, t.repo.ownReads...)
 	}
 	return t.kv.Prefetch(keys)
 }

@@ -127,6 +127,7 @@ type Repo struct {
 
 	listeners []func(*Tx, Event) error
 	owners    []Owner
+	ownReads  [][]byte // keys of the rows that they are asked for (Owner.Reads)
 	working   sync.WaitGroup
 }
 
@@ -163,6 +164,11 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	r.access.init()
 	if err := r.join(c.First); err != nil {
 		return nil, err
+	}
+	for _, o := range r.owners {
+		for _, row := range o.Reads {
+			r.ownReads = append(r.ownReads, row.Key)
+		}
 	}
 	if !r.part {
 		r.people.init()
