@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestIgnoredParameters(t *testing.T) {
 		{`{"action": "trash", "query": "SELECT * FROM File", "nothing": 1, "bucketSize": 5}`, "nothing,bucketSize"},
 	} {
 		got := s.Do("POST", "/api/v1/automation/Bulk.RunAction", `{"params": `+c.params+`}`)
-		if h := got.Header.Get("Catena-Ignored"); h != c.want || got.StatusCode != 200 {
+		if h := got.Header.Get("Catena-Ignored"); h != c.want || got.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s, header %q, want %q", c.params, got.Status, h, c.want)
 		}
 	}

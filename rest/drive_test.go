@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -321,7 +322,7 @@ func TestRecordsFromComputers(t *testing.T) {
 		expect(t, s.Do("POST", api+"/automation/Document."+keep, `{"input":"`+id+`","params":{}}`), 200, "")
 		refused := func(what string, a *resttest.Answer) {
 			t.Helper()
-			if a.StatusCode != 403 || !strings.Contains(a.Text, "under_retention") {
+			if a.StatusCode != http.StatusForbidden || !strings.Contains(a.Text, "under_retention") {
 				t.Errorf("%s: %s: %s: %s", keep, what, a.Status, a.Text)
 			}
 		}

@@ -24,7 +24,7 @@ func Encrypted(f io.ReadSeeker, size int64) bool {
 	if err != nil {
 		return false
 	}
-	defer manifest.Close()
+	defer func() { _ = manifest.Close() }() // of a file that is read
 	text, err := io.ReadAll(io.LimitReader(manifest, maxRead))
 	return err == nil && bytes.Contains(text, []byte("encryption-data"))
 }
