@@ -27,7 +27,7 @@ type writeParams struct {
 	Format  string   `json:"format" default:"csv" enum:"csv,json,jsonl,xml,xlsx" doc:"The format."`
 	Name    string   `json:"name,omitzero" doc:"Name of the file; by default data with the end of the format."`
 	Sheet   string   `json:"sheet" default:"Data" doc:"Name of the sheet of a spreadsheet, at most 31 characters."`
-	Columns []string `json:"columns,omitzero" doc:"Columns of CSV and spreadsheets in order; by default all members, by name. Of documents: xpaths of properties, id, name, path, state, title and type."`
+	Columns []string `json:"columns,omitzero" doc:"Columns of CSV and spreadsheets in order; by default all members, by name. One that no row has is an error. Of documents: xpaths of properties, id, name, path, state, title and type."`
 }
 
 var types = map[string]string{"csv": "text/csv", "json": "application/json", "jsonl": "application/jsonl", "xml": "application/xml", "xlsx": spreadsheet.Type}
