@@ -119,6 +119,23 @@ func PageOf[T any](t *Tx, o PageOptions, walk func(take func(T) bool) error) (li
 	return list, page, err
 }
 
+// PageByName collects the part of a list of names that is asked for: walk calls take with the names that the list has behind
+// one, in its order, until take returns false.
+func PageByName(t *Tx, o PageOptions, walk func(after string, take func(name string) bool) error) (list []string, page Page, err error) {
+	p, err := t.repo.pager(o)
+	if err != nil {
+		return nil, page, err
+	}
+	err = walk(string(p.after), func(name string) bool {
+		ok, more := p.row([]byte(name))
+		if ok {
+			list = append(list, name)
+		}
+		return more
+	})
+	return list, p.end(), err
+}
+
 // Children returns a part of the readable children of d, in order.
 func (t *Tx) Children(d *Doc, o PageOptions) (*Page, error) {
 	p, err := t.repo.pager(o)

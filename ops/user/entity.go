@@ -161,7 +161,7 @@ func text(v any) string {
 // options are the bounds of a page: 50 entries by default; a negative size, or one above the server's limit,
 // is that limit.
 // 50 is the platform's size of a page of users or groups.
-func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
+func options(c *engine.Ctx, size, index int, after string) (storage.PageOptions, error) {
 	largest := c.Tx.Repo().Limits().PageSize
 	switch {
 	case size == 0:
@@ -171,7 +171,7 @@ func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
 	}
 	size = min(size, largest)
 	offset, err := engine.Offset(index, size)
-	return storage.PageOptions{Limit: size, Offset: offset}, err
+	return storage.PageOptions{Limit: size, Offset: offset, After: after}, err
 }
 
 // mayEdit refuses those who do not look after users.

@@ -20,10 +20,11 @@ type groupUsersParams struct {
 	Text     string `json:"q,omitzero" doc:"Prefix of the name; * for all."`
 	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	After    string `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the page number."`
 }
 
 func (p groupUsersParams) run(c *engine.Ctx, _ engine.Void) (*people.UserPage, error) {
-	o, err := options(c, p.PageSize, p.Index)
+	o, err := options(c, p.PageSize, p.Index, p.After)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if !manages(c.As) {
 		return nil, fault.Denied.Errorf("users: the latest are shown only to administrators and power users")
 	}
-	o, err := options(c, p.PageSize, 0)
+	o, err := options(c, p.PageSize, 0, "")
 	if err != nil {
 		return nil, err
 	}

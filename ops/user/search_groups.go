@@ -19,10 +19,11 @@ type searchGroupsParams struct {
 	Text     string `json:"q,omitzero" doc:"Prefix of the name; * for all."`
 	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	After    string `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the page number."`
 }
 
 func (p searchGroupsParams) run(c *engine.Ctx, _ engine.Void) (*people.GroupPage, error) {
-	o, err := options(c, p.PageSize, p.Index)
+	o, err := options(c, p.PageSize, p.Index, p.After)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,11 @@ type searchUsersParams struct {
 	Text     string `json:"q,omitzero" doc:"Text to search for; * for all."`
 	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of users per page."`
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	After    string `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the page number."`
 }
 
 func (p searchUsersParams) run(c *engine.Ctx, _ engine.Void) (*people.UserPage, error) {
-	o, err := options(c, p.PageSize, p.Index)
+	o, err := options(c, p.PageSize, p.Index, p.After)
 	if err != nil {
 		return nil, err
 	}

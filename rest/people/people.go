@@ -57,7 +57,7 @@ func accountRoutes() []rest.Route {
 }
 
 // peopleQuery are the parameters that ask for some users or groups, and for a part of their list.
-const peopleQuery = "q pageSize currentPageIndex"
+const peopleQuery = "q pageSize currentPageIndex after"
 
 // person is the name in an address, without the slash that may follow it.
 func person(x *rest.Request) (rest.Values, error) {

@@ -126,25 +126,28 @@ func openNames(ctx context.Context, r *storage.Repo) error {
 	})
 }
 
-// named calls take with the names of those, by name, of whom some name begins with a text;
+// named calls take with the names of those, by name, of whom some name begins with a text and who come behind another one;
 // nothing, "*" and "%" stand for all. The order is that of the names in any case.
-func named(t *storage.Tx, kind byte, text string, take func(name string) bool) error {
+func named(t *storage.Tx, kind byte, text, after string, take func(name string) bool) error {
 	if text = row.Text(strings.Trim(text, " *%")); text == "" {
 		// Of the rows of everybody, the one for the name that they are called by is taken: it is the only one with its
 		// text, and these rows are in order.
-		return eachNamed(t, kind, "", func(text, name string) bool { return text != nameText(name) || take(name) })
+		return eachNamed(t, kind, "", after, func(text, name string) bool { return text != nameText(name) || take(name) })
 	}
 	found, err := allNamed(t, kind, text)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(found), compareNames) {
-		if !take(name) {
+		if behind(name, after) && !take(name) {
 			break
 		}
 	}
 	return nil
 }
+
+// behind reports whether a name comes after another one, "": before all.
+func behind(name, after string) bool { return after == "" || compareNames(name, after) > 0 }
 
 // compareNames orders names in any case, those that differ by case alone by their bytes.
 func compareNames(a, b string) int {
@@ -154,7 +157,7 @@ func compareNames(a, b string) int {
 // allNamed returns all of whom some name begins with a folded text.
 func allNamed(t *storage.Tx, kind byte, text string) (map[string]bool, error) {
 	found := map[string]bool{}
-	err := eachNamed(t, kind, text, func(_, who string) bool {
+	err := eachNamed(t, kind, text, "", func(_, who string) bool {
 		found[who] = true
 		return len(found) <= t.Repo().Limits().ScanRows
 	})
@@ -178,11 +181,15 @@ func namesOf(t *storage.Tx, kind byte, text string) ([]string, error) {
 	return slices.SortedFunc(maps.Keys(found), compareNames), err
 }
 
-// eachNamed calls take for each name that begins with a folded text, in their order, with whose it is.
-func eachNamed(t *storage.Tx, kind byte, text string, take func(name, who string) bool) error {
+// eachNamed calls take for each name that begins with a folded text, in their order, with whose it is; behind the row for the
+// name that somebody is called by, "": from the first.
+func eachNamed(t *storage.Tx, kind byte, text, after string, take func(name, who string) bool) error {
 	whole := nameKey(kind, text, "")
 	names := kv.Prefix(whole[:len(whole)-2]) // without the end of the text
 	names.KeysOnly = true
+	if after != "" {
+		names.Start = append(nameKey(kind, nameText(after), after), 0)
+	}
 	for r, err := range inside(t).KV().Scan(names) {
 		if err != nil {
 			return err
@@ -196,17 +203,25 @@ func eachNamed(t *storage.Tx, kind byte, text string, take func(name, who string
 }
 
 // pageOf collects the names of a page.
-func pageOf(t *storage.Tx, o storage.PageOptions, walk func(take func(name string) bool) error) ([]string, storage.Page, error) {
+func pageOf(t *storage.Tx, o storage.PageOptions, walk func(after string, take func(name string) bool) error) ([]string, storage.Page, error) {
 	if t.Principal().Name == "" {
 		return nil, storage.Page{}, storage.ErrNobody
 	}
-	return storage.PageOf(t, o, walk)
+	return storage.PageByName(t, o, walk)
+}
+
+// members collects a page of the names of members, who exist and match a text.
+func members(t *storage.Tx, kind byte, text string, names []string, o storage.PageOptions) ([]string, storage.Page, error) {
+	return pageOf(t, o, func(after string, take func(string) bool) error {
+		left := slices.DeleteFunc(InOrder(names), func(name string) bool { return !behind(name, after) })
+		return matching(t, kind, []string{text}, left, take)
+	})
 }
 
 // SearchUsers returns a page of the users of whom name, first name, last name or address
 // begins with a text, by name.
 func SearchUsers(t *storage.Tx, text string, o storage.PageOptions) (*UserPage, error) {
-	names, page, err := pageOf(t, o, func(take func(string) bool) error { return named(t, nameOfUser, text, take) })
+	names, page, err := pageOf(t, o, func(after string, take func(string) bool) error { return named(t, nameOfUser, text, after, take) })
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +230,7 @@ func SearchUsers(t *storage.Tx, text string, o storage.PageOptions) (*UserPage, 
 
 // SearchGroups returns a page of the groups of which name or label begins with a text.
 func SearchGroups(t *storage.Tx, text string, o storage.PageOptions) (*GroupPage, error) {
-	names, page, err := pageOf(t, o, func(take func(string) bool) error { return named(t, nameOfGroup, text, take) })
+	names, page, err := pageOf(t, o, func(after string, take func(string) bool) error { return named(t, nameOfGroup, text, after, take) })
 	if err != nil {
 		return nil, err
 	}
@@ -229,9 +244,7 @@ func MemberUsers(t *storage.Tx, group, text string, o storage.PageOptions) (*Use
 	if err != nil {
 		return nil, err
 	}
-	names, page, err := pageOf(t, o, func(take func(string) bool) error {
-		return matching(t, nameOfUser, []string{text}, InOrder(g.Users), take)
-	})
+	names, page, err := members(t, nameOfUser, text, g.Users, o)
 	if err != nil {
 		return nil, err
 	}
@@ -244,9 +257,7 @@ func MemberGroups(t *storage.Tx, group, text string, o storage.PageOptions) (*Gr
 	if err != nil {
 		return nil, err
 	}
-	names, page, err := pageOf(t, o, func(take func(string) bool) error {
-		return matching(t, nameOfGroup, []string{text}, InOrder(g.Groups), take)
-	})
+	names, page, err := members(t, nameOfGroup, text, g.Groups, o)
 	if err != nil {
 		return nil, err
 	}

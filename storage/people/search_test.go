@@ -111,8 +111,39 @@ func TestSearchPages(t *testing.T) {
 			if !slices.Equal(byOffset, want) {
 				t.Errorf("size %d: %v", size, byOffset)
 			}
+			if got := byCursor(w, size, search); !slices.Equal(got, want) {
+				t.Errorf("size %d by cursor: %v", size, got)
+			}
+		}
+		all := func(tx *storage.Tx, o storage.PageOptions) (*people.UserPage, error) {
+			return people.SearchUsers(tx, "*", o)
+		}
+		if got := byCursor(w, size, all); !slices.Equal(got, append([]string{"Administrator"}, want...)) {
+			t.Errorf("all, size %d by cursor: %v", size, got)
 		}
 	}
+}
+
+// byCursor walks the pages of a search by their cursors.
+func byCursor(w *storagetest.World, size int, search func(*storage.Tx, storage.PageOptions) (*people.UserPage, error)) (names []string) {
+	after := ""
+	for range 40 {
+		w.Read(named("any"), func(tx *storage.Tx) error {
+			page, err := search(tx, storage.PageOptions{Limit: size, After: after, Offset: 7 * len(after)})
+			if err != nil {
+				return err
+			}
+			for _, u := range page.Users {
+				names = append(names, u.Username)
+			}
+			after = page.Next
+			return nil
+		})
+		if after == "" {
+			break
+		}
+	}
+	return names
 }
 
 // TestNamesFollow: who has another name is found by it, and no longer by the one of before.

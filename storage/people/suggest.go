@@ -62,7 +62,7 @@ func suggest(t *storage.Tx, kind byte, words, among []string, limit int) (names 
 	case among != nil:
 		err = matching(t, kind, words, among, take)
 	case len(words) == 0:
-		err = named(t, kind, "", take)
+		err = named(t, kind, "", "", take)
 	default:
 		err = namedByAll(t, kind, words, take)
 	}
@@ -84,7 +84,7 @@ func namedByAll(t *storage.Tx, kind byte, words []string, take func(name string)
 		rest = append(rest, found)
 	}
 	read := 0
-	err := eachNamed(t, kind, words[0], func(_, name string) bool {
+	err := eachNamed(t, kind, words[0], "", func(_, name string) bool {
 		if read++; read > t.Repo().Limits().ScanRows {
 			return false
 		}

@@ -7,9 +7,9 @@
     byId("done").hidden = !text;
   };
   const value = (name) => encodeURIComponent(name);
-  const people = (what, key) => async (q, page) => {
-    const { answer } = await call("GET", `/api/v1/${what}/search?q=${value(q || "*")}&pageSize=100&currentPageIndex=${page}`);
-    return { entries: answer.entries, more: answer.isNextPageAvailable };
+  const people = (what) => async (q, after) => {
+    const { answer } = await call("GET", `/api/v1/${what}/search?q=${value(q || "*")}&pageSize=100&after=${value(after || "")}`);
+    return { entries: answer.entries, next: answer.nextCursor };
   };
 
   const users = {
@@ -46,9 +46,9 @@
     const body = (id, v) => ({ "entity-type": "directoryEntry", directoryName: d.name, id, properties: { ...v, [d.idField]: id } });
     return {
       name: "entry", key: (e) => e.id,
-      list: async (q, page) => {
+      list: async (q, page = 0) => {
         const { answer } = await call("GET", `${at}?pageSize=100&currentPageIndex=${page}`);
-        return { entries: answer.entries, more: answer.isNextPageAvailable };
+        return { entries: answer.entries, next: answer.isNextPageAvailable ? Number(page) + 1 : undefined };
       },
       row: (e) => [e.properties.label_en || e.properties.label, e.properties.parent, e.properties.obsolete ? "obsolete" : ""],
       fields: (e) => [...(e ? [] : [{ name: d.idField, label: "Identifier", kind: "text", required: true }]), ...own],
@@ -90,14 +90,10 @@
   };
 
   const section = async (s) => {
-    let page = 0;
     const search = s.search ? make("input", { type: "search", autocomplete: "off", oninput: tried(() => refresh(), false) }) : null;
     const rows = Rows.list({
       label: `All of kind ${s.name}`, height: 56,
-      load: async () => {
-        const found = await s.list(search?.value.trim(), page++);
-        return { entries: found.entries, next: found.more ? String(page) : undefined };
-      },
+      load: (after) => s.list(search?.value.trim(), after),
       fill: (x) => [
         make("span", { class: "what" }, make("strong", {}, s.key(x)), make("span", { class: "soft small" }, s.row(x).filter(Boolean).join(" · "))),
         make("button", { type: "button", class: "quiet", "aria-label": `Change ${s.key(x)}`, onclick: tried(() => edit(s, x, refresh)) }, "Change"),
@@ -109,10 +105,7 @@
         }) }, "Delete"),
       ],
     });
-    const refresh = () => {
-      page = 0;
-      return rows.refresh();
-    };
+    const refresh = () => rows.refresh();
     const box = make("div", { class: "panel" }, make("div", { class: "row list-head" }, search ? make("label", {}, "Search ", search) : null, make("button", { type: "button", class: "primary", onclick: tried(() => edit(s, null, refresh)) }, `New ${s.name}`)), rows.element);
     return [box, refresh];
   };
