@@ -44,14 +44,17 @@ func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
 	if k.deployed == nil {
 		k.deployed = map[string]Version{}
 	}
+	if k.unchecked == nil {
+		k.unchecked = map[string]bool{}
+	}
 	for _, v := range added {
 		v.repo = e.Repo().Name()
 		old := k.deployed[v.Name]
 		if late := old.repo == v.repo && old.Version > v.Version; !late && v.Version > k.withdrawn[v.place()] {
 			k.deployed[v.Name] = v
+			k.unchecked[v.Name] = true
 		}
 	}
-	k.checked = nil
 	all := k.inOrder()
 	if k.Put != nil {
 		return k.Put(all)
@@ -107,7 +110,8 @@ func (k *Kind) withdraw(e *engine.Engine, name string, version int64) error {
 		return nil
 	}
 	delete(k.deployed, name)
-	k.left, k.checked = slices.DeleteFunc(k.left, func(v Version) bool { return v.Name == name }), nil
+	delete(k.lacks, name)
+	k.left = slices.DeleteFunc(k.left, func(v Version) bool { return v.Name == name })
 	if k.Put != nil {
 		return k.Put(k.inOrder())
 	}

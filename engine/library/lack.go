@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,21 +20,29 @@ type Lack struct {
 
 func (l Lack) String() string { return fmt.Sprintf("%s: %v", l.Text, l.Err) }
 
-// Lacks finds the deployed texts that do not work on this server. While nothing changes, it does nothing.
+// Lacks finds the deployed texts that do not work on this server. While nothing changes, it does nothing, and while only texts change,
+// it looks at those.
 func (k *Kind) Lacks(e *engine.Engine) []Lack {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	set, types := e.Set(), e.Repo().Types()
-	if k.checked == set && k.types == types {
-		return k.lacks
+	names := maps.Keys(k.unchecked)
+	if k.checked != set || k.types != types {
+		k.lacks, k.checked, k.types = map[string]Lack{}, set, types
+		names = maps.Keys(k.deployed)
 	}
-	k.lacks, k.checked, k.types = nil, set, types
-	for _, v := range k.inOrder() {
+	for name := range names {
+		delete(k.lacks, name)
+		v, ok := k.deployed[name]
+		if !ok {
+			continue
+		}
 		if err := k.lack(set, types, v); err != nil {
-			k.lacks = append(k.lacks, Lack{fmt.Sprintf("%s %s version %d", k.Noun, v.Name, v.Version), err})
+			k.lacks[name] = Lack{fmt.Sprintf("%s %s version %d", k.Noun, v.Name, v.Version), err}
 		}
 	}
-	return k.lacks
+	k.unchecked = nil
+	return slices.SortedFunc(maps.Values(k.lacks), func(a, b Lack) int { return cmp.Compare(a.Text, b.Text) })
 }
 
 // lack is why a text does not work.

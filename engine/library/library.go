@@ -8,14 +8,10 @@
 package library
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -86,8 +82,9 @@ type Kind struct {
 	withdrawn map[string]int64 // the last version that was taken out of use, by place
 	left      []Version        // deployed texts that did not compile
 	lacking   *engine.Set      // in which they did not
-	lacks     []Lack
-	checked   *engine.Set      // the operations that lacks was found with; nil: it has to be found again
+	lacks     map[string]Lack  // by name
+	unchecked map[string]bool  // names of texts deployed since lacks was found
+	checked   *engine.Set      // the operations that lacks was found with
 	types     *schema.Registry // with which it was found
 }
 
@@ -163,21 +160,36 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 		return nil, fault.Limit.Errorf("note: %d bytes, limit %d", len(note), maxNote).In("note")
 	}
 	source = strings.TrimPrefix(source, byteOrder)
-	name, problems, err := k.check(c, file, source)
+	name, err := k.accepted(c, file, source)
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) > 0 {
-		return nil, Refused(problems, fault.CodeSource)
+	return k.write(c, name, file, source, note)
+}
+
+// accepted returns the name of a text that may be saved.
+func (k *Kind) accepted(c *engine.Ctx, file, source string) (string, error) {
+	name, problems, err := k.check(c, file, source)
+	if err != nil {
+		return "", err
 	}
+	if len(problems) > 0 {
+		return "", Refused(problems, fault.CodeSource)
+	}
+	cur, err := k.current(c, name)
+	if err == nil && (cur == nil || cur.Deleted) {
+		if why := k.taken(c, name); why != "" {
+			err = fault.Exists.New(why)
+		}
+	}
+	return name, err
+}
+
+// write is the part of save that follows once the text is accepted.
+func (k *Kind) write(c *engine.Ctx, name, file, source, note string) (*Version, error) {
 	cur, err := k.current(c, name)
 	if err != nil {
 		return nil, err
-	}
-	if cur == nil || cur.Deleted {
-		if why := k.taken(c, name); why != "" {
-			return nil, fault.Exists.New(why)
-		}
 	}
 	if cur == nil {
 		cur = &Version{}
@@ -363,83 +375,4 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 		return errors.Join(err, k.deploy(e, added...))
 	}
 	return errors.Join(err, k.compileLeft(e))
-}
-
-// Sync applies the files of a folder whose text is not what is deployed, and returns the
-// names of what changed. Files that are refused are left out and returned as one error.
-func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
-	entries, err := fs.ReadDir(dir, ".")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var changed, pending []string
-	for _, entry := range entries {
-		if !entry.IsDir() && slices.Contains(k.Ext, path.Ext(entry.Name())) {
-			pending = append(pending, entry.Name())
-		}
-	}
-	// What is compiled into operations is deployed one by one, since a file may name another. The rest is deployed together:
-	// one by one, the time of many files would grow by the square of their number. A file that names another waits for the
-	// next round.
-	var b batch
-	if k.Put != nil {
-		ctx = context.WithValue(ctx, batchKey{}, &b)
-	}
-	known := k.numbers()
-	for len(pending) > 0 {
-		var left []string
-		var errs []error
-		for _, file := range pending {
-			name, err := k.apply(ctx, e, dir, file, known)
-			switch {
-			case err != nil:
-				left, errs = append(left, file), append(errs, err)
-			case name != "":
-				changed = append(changed, name)
-			}
-		}
-		if len(b.added) > 0 {
-			if err := k.deploy(e, b.added...); err != nil {
-				return changed, errors.Join(append(errs, err)...)
-			}
-			b.added = nil
-		}
-		if len(left) == len(pending) {
-			return changed, errors.Join(errs...)
-		}
-		pending = left
-	}
-	return changed, nil
-}
-
-// batch are the texts of a folder that are deployed together.
-type batch struct{ added []Version }
-
-type batchKey struct{}
-
-// apply saves one file; the name is empty if it was deployed already, in the version that known has of it.
-func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file string, known map[string]int64) (string, error) {
-	b, err := declare.ReadFile(dir, file)
-	var source string
-	if err == nil {
-		source, err = declare.Text(bytes.NewReader(b))
-	}
-	if err != nil {
-		return "", fault.Wrap(err, "%s", file)
-	}
-	r, err := e.Run(ctx, engine.Call{
-		Op: k.Family + ".Save", As: e.System(), EntryPoint: engine.Server,
-		Params: map[string]any{"source": source, "name": file, "note": "applied from " + file},
-	})
-	if err != nil {
-		return "", err
-	}
-	if v, ok := r.Value.(Version); ok && v.Version > known[v.Name] {
-		known[v.Name] = v.Version
-		return v.Name, nil
-	}
-	return "", nil
 }

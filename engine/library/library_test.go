@@ -13,8 +13,10 @@ import (
 	"testing/fstest"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/fault"
+	"catena/storage/schema"
 	"catena/storage/storagetest"
 )
 
@@ -384,21 +386,29 @@ func (missing) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// TestSyncAtOnce: texts that become no operations are deployed together, so that the time of a folder with many files grows with their
-// number alone; one that is saved by itself is deployed at once.
+// TestSyncAtOnce: texts that become no operations are saved and deployed together, so that the time of a folder with many files grows
+// with their number alone, and texts that are deployed are not looked at again; one that is saved by itself is deployed at once.
 func TestSyncAtOnce(t *testing.T) {
 	s := newShelf(t)
 	var puts []int
 	rule := textKind("Rule")
+	check, checked, transactions := rule.Check, 0, map[*storage.Tx]bool{}
+	rule.Check = func(c *engine.Ctx, file, source string) (string, []Problem, error) {
+		checked++
+		transactions[c.Tx] = true
+		return check(c, file, source)
+	}
+	looks := 0
+	rule.Works = func(*engine.Set, *schema.Registry, string, string) []Problem { looks++; return nil }
 	rule.Compile, rule.Put = nil, func(all []Version) error { puts = append(puts, len(all)); return nil }
 	if err := s.Swap(func(set *engine.Set) (*engine.Set, error) { return set.With(rule.Ops()) }); err != nil {
 		t.Fatal(err)
 	}
 	dir := fstest.MapFS{"bad.txt": {Data: []byte("Z.Z\n?")}}
 	for i := range 50 {
-		dir[fmt.Sprintf("r%02d.txt", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "R.R%02d\ntext", i)}
+		dir[fmt.Sprintf("r%02d.txt", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "\ufeffR.R%02d\ntext", i)}
 	}
-	for _, want := range []string{"50 [50]", "0 [50]", "1 [50 50]"} {
+	for i, want := range []string{"50 [50]", "0 [50]", "1 [50 50]"} {
 		if strings.HasPrefix(want, "1") {
 			dir["r07.txt"] = &fstest.MapFile{Data: []byte("R.R07\nnew")}
 		}
@@ -406,6 +416,13 @@ func TestSyncAtOnce(t *testing.T) {
 		if got := fmt.Sprint(len(changed), " ", puts); got != want || err == nil || !strings.Contains(err.Error(), "bad.txt:2:1") {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
+		lacks := rule.Lacks(s.Engine)
+		got := fmt.Sprint(checked, " checked, ", len(transactions), " transactions, ", looks, " looks, ", len(lacks), " lack")
+		// The file that is refused is tried once more with what was deployed since.
+		if want := []string{"52 checked, 2 transactions, 50 looks, 0 lack", "2 checked, 2 transactions, 0 looks, 0 lack", "3 checked, 2 transactions, 1 looks, 0 lack"}[i]; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		checked, looks, transactions = 0, 0, map[*storage.Tx]bool{}
 	}
 	s.must("Rule.Save", "source", "R.R51\ntext")
 	if len(puts) != 3 || puts[2] != 51 {
