@@ -316,15 +316,32 @@ func TestStartRefused(t *testing.T) {
 	}
 }
 
-// TestRunIDs has two servers begin at the same moment: their runs have different ids.
+// TestRunIDs has servers begin calls: their ids are different at the same moment, and in the order of time whichever server began
+// first.
 func TestRunIDs(t *testing.T) {
+	at := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
 	seen := map[string]bool{}
+	var servers []*live
 	for range 50 {
-		prefix := newLive().prefix
-		if seen[prefix] {
-			t.Errorf("%s twice", prefix)
+		servers = append(servers, newLive())
+	}
+	before := ""
+	for n := range 4 {
+		first := ""
+		for i, l := range servers {
+			id := l.id(&running{began: at.Add(time.Duration(n) * time.Millisecond), number: uint64(1000 * (i + 1) / (n + 1))})
+			if seen[id] {
+				t.Errorf("%s twice", id)
+			}
+			if id <= before {
+				t.Errorf("%s began after %s", id, before)
+			}
+			seen[id], first = true, max(first, id)
 		}
-		seen[prefix] = true
+		before = first
+	}
+	if id := (&live{server: "00000a"}).id(&running{began: at, number: 1 << 44}); id != "1a21af20b8000000a-100000000000" {
+		t.Error(id)
 	}
 }
 

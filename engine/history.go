@@ -167,6 +167,15 @@ func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, er
 	if len(waiting) > 0 && fault.Is(err, fault.NotFound) {
 		return waiting[0].run, waiting[0].asked.details(waiting[0].trace, e.limits.RunSize), nil
 	}
+	if d.Steps != nil {
+		t := unpackTrace(d.Steps, run.Start)
+		if err = d.Steps.Err(); err == nil {
+			d.Trace, err = t.appendJSON(nil)
+		}
+		if err != nil {
+			err = fault.Internal.Errorf("run %s: %w", id, err)
+		}
+	}
 	return run, d, err
 }
 
@@ -271,4 +280,147 @@ func ShowDetails(r *EndedRun, d *EndedDetails) ShownRun {
 	out := ShowRun(r)
 	out.ShownDetails = &ShownDetails{Input: d.Input, Params: d.Params, Context: d.Context, Left: d.Left, Trace: d.Trace}
 	return out
+}
+
+// What a step of a packed trace has, besides its operation and its times. A dry run, which alone has changes, is not recorded.
+const (
+	packedID = 1 << iota
+	packedUser
+	packedRequest
+	packedInput
+	packedOutput
+	packedError
+	packedLine
+	packedParams
+	packedConsole
+	packedWarnings
+	packedSteps
+)
+
+// texts are those of a step of which it has one or none, in the order of their bits.
+func (t *Trace) texts() [6]*string {
+	return [...]*string{&t.ID, &t.User, &t.Request, &t.Input, &t.Output, &t.Error}
+}
+
+// numbers are how much a step has of the rest, in the order of their bits.
+func (t *Trace) numbers() [5]int {
+	return [...]int{t.Line, len(t.Params), len(t.Console), len(t.Warnings), len(t.Steps)}
+}
+
+// pack packs the trace; its times count from an instant.
+func (t *Trace) pack(p *history.Packer, from time.Time) {
+	has, texts, numbers := 0, t.texts(), t.numbers()
+	for i, s := range texts {
+		if *s != "" {
+			has |= packedID << i
+		}
+	}
+	for i, n := range numbers {
+		if n != 0 {
+			has |= packedLine << i
+		}
+	}
+	p.Int(int64(has))
+	p.Text(t.Op)
+	p.Int(int64(t.Start.Sub(from)))
+	p.Int(int64(t.Duration))
+	for _, s := range texts {
+		if *s != "" {
+			p.Text(*s)
+		}
+	}
+	for _, n := range numbers {
+		if n != 0 {
+			p.Int(int64(n))
+		}
+	}
+	for name, v := range t.Params {
+		p.Text(name)
+		p.Text(v)
+	}
+	for _, line := range t.Console {
+		p.Text(line)
+	}
+	for _, line := range t.Warnings {
+		p.Text(line)
+	}
+	for _, s := range t.Steps {
+		s.pack(p, t.Start)
+	}
+}
+
+// unpackTrace reads a packed trace.
+func unpackTrace(u *history.Unpacker, from time.Time) *Trace {
+	t := new(Trace)
+	has := u.Int()
+	t.Op = u.Text()
+	t.Start = from.Add(time.Duration(u.Int()))
+	t.Duration = time.Duration(u.Int())
+	for i, s := range t.texts() {
+		if has&(packedID<<i) != 0 {
+			*s = u.Text()
+		}
+	}
+	var params, console, warnings, steps int
+	for i, into := range []*int{&t.Line, &params, &console, &warnings, &steps} {
+		switch {
+		case has&(packedLine<<i) == 0:
+		case i == 0:
+			*into = int(u.Int())
+		default:
+			*into = u.Len()
+		}
+	}
+	if params > 0 {
+		t.Params = make(map[string]string, params)
+	}
+	for range params {
+		name := u.Text()
+		t.Params[name] = u.Text()
+	}
+	for range console {
+		t.Console = append(t.Console, u.Text())
+	}
+	for range warnings {
+		t.Warnings = append(t.Warnings, u.Text())
+	}
+	for range steps {
+		t.Steps = append(t.Steps, unpackTrace(u, t.Start))
+	}
+	return t
+}
+
+// within returns the trace as it is kept in so many bytes of JSON, about: without the innermost steps, and at last without any, if
+// it is too large.
+func (t *Trace) within(most int) *Trace {
+	for _, depth := range []int{8, 4, 2, 1, 0} {
+		if t.length(most) <= most {
+			break
+		}
+		t = t.pruned(depth)
+	}
+	return t
+}
+
+// length is about what the trace takes as JSON. What is beyond most is not looked at.
+func (t *Trace) length(most int) int {
+	n := 70 + len(t.Op)
+	for _, s := range t.texts() {
+		n += len(*s) + 4
+	}
+	for name, v := range t.Params {
+		n += len(name) + len(v) + 6
+	}
+	for _, lines := range [...][]string{t.Console, t.Warnings} {
+		for _, line := range lines {
+			n += len(line) + 3
+		}
+	}
+	for _, s := range t.Steps {
+		if n > most {
+			break
+		}
+		n += s.length(most - n)
+	}
+	return n
 }

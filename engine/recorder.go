@@ -27,6 +27,10 @@ type recorder struct {
 	taken int         // how many of them are being written
 	some  chan struct{}
 
+	oneVersion func(context.Context) bool
+	looked     time.Time // oneVersion was asked, last
+	blocks     bool      // what it said
+
 	texts, calls             atomic.Int64 // that could have been recorded: chains and the like, other operations
 	written, dropped, beyond atomic.Int64
 }
@@ -142,8 +146,10 @@ func (rec *recorder) settle(err error) {
 	rec.taken = 0
 }
 
-// RecordRuns writes what the calls of all repositories hand over until ctx ends, and then what is left.
-func (e *Engine) RecordRuns(ctx context.Context) error {
+// RecordRuns writes what the calls of all repositories hand over until ctx ends, and then what is left. OneVersion reports whether
+// all servers of the store are of this version; nil: there are no others.
+func (e *Engine) RecordRuns(ctx context.Context, oneVersion func(context.Context) bool) error {
+	e.recorder.oneVersion = oneVersion
 	for {
 		select {
 		case <-ctx.Done():
@@ -169,17 +175,48 @@ func (e *Engine) writeRuns(ctx context.Context) {
 		if len(batch) == 0 {
 			return
 		}
-		ended := make([]history.Ended, len(batch))
-		for i, w := range batch {
-			ended[i] = history.Ended{Run: w.run, Details: w.asked.details(w.trace, e.limits.RunSize)}
-		}
 		repo := batch[0].e.repo
-		err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error { return history.Keep(tx, ended) })
+		err := repo.Update(ctx, repo.System(), e.prepared(ctx, batch))
 		if err != nil {
 			e.log.Warn("runs are not recorded", "runs", len(batch), "error", err)
 		}
 		e.recorder.settle(err)
 	}
+}
+
+// prepared returns what writes runs: in blocks, or in rows while servers of another version share the store.
+func (e *Engine) prepared(ctx context.Context, batch []*recorded) func(tx *storage.Tx) error {
+	ended := make([]history.Ended, len(batch))
+	if !e.recorder.alike(ctx) {
+		for i, w := range batch {
+			ended[i] = history.Ended{Run: w.run, Details: w.asked.details(w.trace, e.limits.RunSize)}
+		}
+		return func(tx *storage.Tx) error { return history.KeepRows(tx, ended) }
+	}
+	for i, w := range batch {
+		t, start := w.trace, w.run.Start
+		ended[i] = history.Ended{Run: w.run, Details: w.asked.details(nil, e.limits.RunSize)}
+		if t != nil {
+			t = t.within(e.limits.RunSize)
+			ended[i].Steps = func(p *history.Packer) { t.pack(p, start) }
+		}
+	}
+	blocks := history.Pack(ended)
+	return func(tx *storage.Tx) error { return history.Keep(tx, blocks) }
+}
+
+// alikeFor is how long what servers share the store is not asked again.
+const alikeFor = 5 * time.Second
+
+// alike reports whether all servers of the store read blocks.
+func (rec *recorder) alike(ctx context.Context) bool {
+	if rec.oneVersion == nil {
+		return true
+	}
+	if now := time.Now(); now.Sub(rec.looked) >= alikeFor {
+		rec.looked, rec.blocks = now, rec.oneVersion(ctx)
+	}
+	return rec.blocks
 }
 
 // Asked is what a caller sent besides RawParams, as it came.

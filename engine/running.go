@@ -23,9 +23,8 @@ import (
 
 // live are the calls that are being carried out, in the order they began.
 type live struct {
-	// The prefix of their ids is when the server began, so that ids are in the order of time, and something random, so that
-	// two servers of a store which begin at the same moment give different ones.
-	prefix string
+	// server is random and part of ids, so that calls of two servers of a store which begin at the same moment have different ones.
+	server string
 
 	mu          sync.Mutex
 	first, last *running
@@ -48,9 +47,7 @@ type Live struct {
 	ReadOnly   bool          // it may not write
 }
 
-func newLive() *live {
-	return &live{prefix: fmt.Sprintf("%x%06x-", time.Now().UnixMilli(), rand.N[uint32](1<<24))}
-}
+func newLive() *live { return &live{server: fmt.Sprintf("%06x", rand.N[uint32](1<<24))} }
 
 func (l *live) add(r *running) {
 	l.mu.Lock()
@@ -80,18 +77,19 @@ func (l *live) remove(r *running) {
 	r.before, r.next = nil, nil
 }
 
-// id is the prefix with the number in at least ten hexadecimal digits.
+// id is when the call began, in milliseconds, so that ids of all servers are in the order of time, then the server, and the number
+// in at least ten digits, all of them hexadecimal.
 func (l *live) id(r *running) string {
-	digits := strconv.FormatUint(r.number, 16)
-	return l.prefix + "0000000000"[:max(0, 10-len(digits))] + digits
+	var room, number [40]byte
+	digits := strconv.AppendUint(number[:0], r.number, 16)
+	b := append(strconv.AppendInt(room[:0], r.began.UnixMilli(), 16), l.server...)
+	b = append(append(b, '-'), "0000000000"[:max(0, 10-len(digits))]...)
+	return string(append(b, digits...))
 }
 
 // find returns the call of an id, nil if it has ended; mu is held.
 func (l *live) find(id string) *running {
-	text, ok := strings.CutPrefix(id, l.prefix)
-	if !ok {
-		return nil
-	}
+	_, text, _ := strings.Cut(id, "-")
 	number, err := strconv.ParseUint(text, 16, 64)
 	if err != nil {
 		return nil

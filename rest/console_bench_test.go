@@ -105,7 +105,7 @@ func filled(t *testing.T, s *resttest.Server, documents int) {
 					Start: tx.Now(), Duration: time.Millisecond, Expires: tx.Now().Add(time.Hour),
 				}})
 			}
-			return history.Keep(tx, runs)
+			return history.Keep(tx, history.Pack(runs))
 		})
 	}
 	for i := range documents / 100 {

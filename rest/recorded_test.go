@@ -47,7 +47,7 @@ func written(t *testing.T, s *resttest.Server) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Engine.RecordRuns(ctx); err != nil {
+	if err := s.Engine.RecordRuns(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 }

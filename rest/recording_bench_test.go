@@ -26,7 +26,7 @@ func BenchmarkRecording(b *testing.B) {
 		}})
 		ctx, stop := context.WithCancel(b.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- s.Engine.RecordRuns(ctx) }()
+		go func() { ended <- s.Engine.RecordRuns(ctx, nil) }()
 		source, _ := json.Marshal("name: Bench.Ten\ninput: string\noutput: string\nsteps:\n" + strings.Repeat("  - op: Test.Dot\n", 10))
 		if a := s.Do("POST", "/api/v1/automation/Chain.Save", fmt.Sprintf(`{"params":{"source":%s}}`, source)); a.StatusCode != http.StatusOK {
 			b.Fatal(a.Text)

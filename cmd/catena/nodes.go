@@ -78,6 +78,9 @@ func (a *app) oneVersion(ctx context.Context) bool {
 	return err == nil && same
 }
 
+// recordRuns writes the runs that ended.
+func (a *app) recordRuns(ctx context.Context) error { return a.engine.RecordRuns(ctx, a.oneVersion) }
+
 // nodeTasks are what a node does as one of several.
 func (a *app) nodeTasks() []task {
 	if a.member == nil {

@@ -378,7 +378,7 @@ func (s *serve) probes() (out []rest.Check) {
 
 // background starts what works beside requests; the function returned waits for its end.
 func (a *app) background(ctx context.Context, more []task) (wait func()) {
-	tasks := append(slices.Clip(more), a.alone(task{"sweep", a.sweep}), a.alone(task{"retention", a.expire}), task{"recording runs", a.engine.RecordRuns}, task{"watching files", a.watch}, task{"slow queries", a.noteSlow})
+	tasks := append(slices.Clip(more), a.alone(task{"sweep", a.sweep}), a.alone(task{"retention", a.expire}), task{"recording runs", a.recordRuns}, task{"watching files", a.watch}, task{"slow queries", a.noteSlow})
 	tasks = append(tasks, a.nodeTasks()...)
 	if a.location.Address != "" {
 		tasks = append(tasks, task{"content", func(ctx context.Context) error { return a.answering.run(ctx, a.blobs.Ping) }})

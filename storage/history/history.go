@@ -2,9 +2,9 @@
 // and administrators can read, compare and repeat them. Secrets are left out. Which calls are kept is decided by the
 // engine.
 //
-// A run is two rows that expire together: what lists show, and the details, so that a list reads little. Runs that failed
-// are written before their caller is answered, with a marker under their owner, by which they are counted: both numbers
-// are bounded whenever one is kept. Runs that went well are written later, many at once, and are counted when they are
+// A run that failed is two rows that expire together: what lists show, and the details, so that a list reads little. It
+// is written before its caller is answered, with a marker under its owner, by which they are counted: both numbers
+// are bounded whenever one is kept. Runs that went well are written later, many in a block, and are counted when they are
 // swept, so that recording one costs little; how many come in between is bounded by the engine.
 package history
 
@@ -63,6 +63,7 @@ type Details struct {
 	Context json.RawMessage `json:",omitempty"`
 	Left    []string        `json:",omitempty"` // what was asked and is not kept: secrets, files, what is too large
 	Trace   json.RawMessage `json:",omitempty"`
+	Steps   *Unpacker       `json:"-"` // what stands for Trace if it was packed
 	Expires time.Time       `json:"expires,omitzero"`
 }
 
@@ -76,7 +77,8 @@ type mark struct {
 	Expires time.Time `json:"expires"`
 }
 
-// The tables of runs that failed are older than those of runs that went well.
+// The tables of runs that failed are older than those of runs that went well. Servers of the version before keep a row each of
+// runs that went well, and know nothing of blocks.
 var (
 	failed        = row.Secret{Name: "failedruns"}
 	failedDetails = row.Secret{Name: "failedrundetails"}
@@ -96,10 +98,29 @@ func doneKey(r *Run) string { return r.ID + "/" + r.Identity() }
 type Ended struct {
 	Run     Run
 	Details Details
+	Steps   func(*Packer) // packs what stands for the trace; nil: nothing does
 }
 
 // Keep keeps runs that went well. Only the server does.
-func Keep(tx *storage.Tx, ended []Ended) error {
+func Keep(tx *storage.Tx, all []Block) error {
+	if !tx.Principal().System {
+		return refused("runs")
+	}
+	for i := range all {
+		if err := all[i].keep(tx); err != nil {
+			return err
+		}
+		for j := range all[i].marks {
+			if err := keepPart(tx, &all[i].marks[j]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// KeepRows keeps runs that went well in the form that servers of the version before read, a row each.
+func KeepRows(tx *storage.Tx, ended []Ended) error {
 	if !tx.Principal().System {
 		return refused("runs")
 	}
@@ -237,25 +258,25 @@ func (f *Filter) Fits(r *Run) bool {
 // List returns runs, newest first: of all users for administrators, of their own for others. More says that
 // there are older ones.
 func List(tx *storage.Tx, f *Filter) (out []Run, more bool, err error) {
-	tables := []row.Secret{failed, done}
+	from := []iter.Seq2[*Run, error]{seen(tx, failed, f), seen(tx, done, f), seenInBlocks(tx, f)}
 	switch f.State {
 	case Failed:
-		tables = tables[:1]
+		from = from[:1]
 	case Done:
-		tables = tables[1:]
+		from = from[1:]
 	}
-	next := make([]func() (*Run, error, bool), len(tables))
-	head := make([]*Run, len(tables))
-	for i, t := range tables {
+	next := make([]func() (*Run, error, bool), len(from))
+	head := make([]*Run, len(from))
+	for i, runs := range from {
 		var stop func()
-		next[i], stop = iter.Pull2(seen(tx, t, f))
+		next[i], stop = iter.Pull2(runs)
 		defer stop()
 	}
 	advance := func(i int) (err error) {
 		head[i], err, _ = next[i]()
 		return err
 	}
-	for i := range tables {
+	for i := range from {
 		if err := advance(i); err != nil {
 			return nil, false, err
 		}
@@ -300,46 +321,57 @@ func seen(tx *storage.Tx, t row.Secret, f *Filter) iter.Seq2[*Run, error] {
 // Get returns a run with all that is kept of it. It is an error of kind NotFound if there is none, or it is not for
 // the caller to see.
 func Get(tx *storage.Tx, id string) (r Run, d Details, err error) {
-	r, went, err := find(tx, id)
-	if err != nil {
-		return Run{}, d, err
-	}
-	if went {
-		var p packed
-		var ok bool
-		if ok, err = tx.Secret(doneDetails).Get(id, &p); err == nil && ok {
-			err = p.unpack(&d)
-		}
-	} else {
-		_, err = tx.Secret(failedDetails).Get(id, &d)
+	r, details, err := find(tx, id)
+	if err == nil {
+		d, err = details()
 	}
 	if err != nil {
 		return Run{}, Details{}, err
 	}
 	if r.hide(tx) {
-		d.Trace = nil
+		d.Trace, d.Steps = nil, nil
 	}
 	return r, d, nil
 }
 
-// find returns a run that the caller may see, and whether it went well.
-func find(tx *storage.Tx, id string) (r Run, went bool, err error) {
+// find returns a run that the caller may see, and what reads its details.
+func find(tx *storage.Tx, id string) (r Run, details func() (Details, error), err error) {
 	if id == "" || strings.IndexByte(id, '/') >= 0 {
-		return r, false, missing(id)
+		return r, nil, missing(id)
 	}
-	ok, err := tx.Secret(failed).Get(id, &r)
-	if went = err == nil && !ok; went {
-		for v, bad := range storage.Records[Run](tx.Secret(done), id+"/", id+"0", 1) {
-			r, ok, err = v, true, bad
+	for _, in := range []func(tx *storage.Tx, id string) (Run, func() (Details, error), error){findFailed, findInBlocks, findDone} {
+		if r, details, err = in(tx, id); err != nil {
+			return Run{}, nil, err
+		}
+		if details != nil && r.SeenBy(tx) {
+			return r, details, nil
 		}
 	}
-	if err == nil && (!ok || !r.SeenBy(tx)) {
-		err = missing(id)
+	return Run{}, nil, missing(id)
+}
+
+func findFailed(tx *storage.Tx, id string) (r Run, details func() (Details, error), err error) {
+	if ok, err := tx.Secret(failed).Get(id, &r); err != nil || !ok {
+		return r, nil, err
 	}
-	if err != nil {
-		return Run{}, went, err
+	return r, func() (d Details, err error) {
+		_, err = tx.Secret(failedDetails).Get(id, &d)
+		return d, err
+	}, nil
+}
+
+func findDone(tx *storage.Tx, id string) (r Run, details func() (Details, error), err error) {
+	for v, err := range storage.Records[Run](tx.Secret(done), id+"/", id+"0", 1) {
+		return v, func() (d Details, err error) {
+			var p packed
+			ok, err := tx.Secret(doneDetails).Get(id, &p)
+			if err == nil && ok {
+				err = p.unpack(&d)
+			}
+			return d, err
+		}, err
 	}
-	return r, went, nil
+	return r, nil, nil
 }
 
 func missing(id string) error { return fault.NotFound.Errorf("run %s", id) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func (w *world) fill() {
 				return err
 			}
 		}
-		return history.Keep(tx, done)
+		return history.Keep(tx, history.Pack(done))
 	})
 }
 
@@ -219,11 +220,11 @@ func TestSize(t *testing.T) {
 	r.ID, r.Op, r.Version, r.Request = "1a215bbfee0-0000000005", "Report.Review", 3, "e00d8e68a9735cfb"
 	trace := `{"id":"d50ff875b9635847c3b2c0e81f9f6c21","op":"Report.Review","input":"/","output":"File /x","start":"2026-01-01T10:20:30Z","duration":512345,"user":"alice","requestId":"e00d8e68a9735cfb","steps":[` + strings.Join(steps, ",") + `]}`
 	w.update(func(tx *storage.Tx) error {
-		return history.Keep(tx, []history.Ended{{Run: r, Details: history.Details{Input: json.RawMessage(`"/default-domain"`), Params: json.RawMessage(`{"title":"One"}`), Trace: json.RawMessage(trace)}}})
+		return history.Keep(tx, history.Pack([]history.Ended{{Run: r, Details: history.Details{Input: json.RawMessage(`"/default-domain"`), Params: json.RawMessage(`{"title":"One"}`), Trace: json.RawMessage(trace)}}}))
 	})
 	size := 0
 	w.update(func(tx *storage.Tx) error {
-		for _, table := range []string{"runs", "rundetails"} {
+		for _, table := range []string{"runblocks", "runblockdetails"} {
 			for key, raw := range tx.Secret(row.Secret{Name: table}).Scan("", "", false, 0) {
 				size += len(key) + len(table) + 2 + len(raw)
 			}
@@ -257,7 +258,7 @@ func TestFiltersOverMany(t *testing.T) {
 				}
 				all = append(all, history.Ended{Run: r})
 			}
-			return history.Keep(tx, all)
+			return history.Keep(tx, history.Pack(all))
 		})
 	}
 	w.update(func(tx *storage.Tx) error {
@@ -300,6 +301,114 @@ func TestFiltersOverMany(t *testing.T) {
 			t.Errorf("%s %+v took %s", c.as, c.f, took)
 		} else {
 			t.Logf("%s %+v: %s", c.as, c.f, took.Round(time.Millisecond))
+		}
+	}
+}
+
+// TestOverlappingBlocks keeps runs of three servers in blocks that overlap, some of them long after they began, and in rows of the
+// version before. Lists, pages, single runs, limits and the end of a user are as they are of a plain list.
+func TestOverlappingBlocks(t *testing.T) {
+	w := newWorld(t)
+	owners := []storage.Owned{w.owner("alice"), w.owner("bob")}
+	r := rand.New(rand.NewPCG(7, 0)) //nolint:gosec // an order
+	var all []history.Run
+	for i := range 600 {
+		start := w.began.Add(time.Duration(r.IntN(8000)) * time.Millisecond)
+		all = append(all, history.Run{
+			ID: fmt.Sprintf("%x%06x-%010x", start.UnixMilli(), i%3, i), Owned: owners[r.IntN(2)], Repository: "default", Op: []string{"Even", "Odd"}[r.IntN(2)], EntryPoint: "rest",
+			Start: start, Duration: time.Second, Expires: w.began.Add(time.Duration(1+r.IntN(3)) * time.Hour),
+		})
+	}
+	for part := range slices.Chunk(all, 40) {
+		var ended []history.Ended
+		rows := r.IntN(5) == 0
+		for i, run := range part {
+			if rows { // their limits count what has expired
+				run.Expires = w.began.Add(3 * time.Hour)
+				part[i] = run
+			}
+			ended = append(ended, history.Ended{Run: run, Details: history.Details{Params: json.RawMessage(fmt.Sprintf("%q", run.ID))}})
+		}
+		w.update(func(tx *storage.Tx) error {
+			if rows {
+				return history.KeepRows(tx, ended)
+			}
+			return history.Keep(tx, history.Pack(ended))
+		})
+	}
+	slices.SortFunc(all, func(a, b history.Run) int { return strings.Compare(b.ID, a.ID) })
+	w.same(all, history.Filter{})
+	w.same(all, history.Filter{Op: "Odd", User: "bob"})
+	w.same(all, history.Filter{Since: w.began.Add(2 * time.Second), Until: w.began.Add(3 * time.Second)})
+
+	// What has expired is gone, and so is what is too much.
+	w.now = w.began.Add(90 * time.Minute)
+	all = slices.DeleteFunc(all, func(run history.Run) bool { return w.now.After(run.Expires) })
+	w.same(all, history.Filter{})
+	limits := history.Limits{All: 1000, User: 150}
+	if err := history.Sweep(t.Context(), w.repo, limits); err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]int{}
+	inBlocks := slices.DeleteFunc(slices.Clone(all), func(run history.Run) bool {
+		own[run.Owner]++
+		return own[run.Owner] > limits.User
+	})
+	ids, _ := w.list("Administrator", history.Filter{Limit: 1000})
+	if len(ids) != len(inBlocks) {
+		t.Errorf("%d runs are left, want %d", len(ids), len(inBlocks))
+	}
+	w.update(func(tx *storage.Tx) error { return people.DeleteUser(tx, "alice") })
+	if left, _ := w.list("Administrator", history.Filter{Limit: 1000, User: "alice"}); len(left) != 0 {
+		t.Errorf("of a user who is gone: %v", left)
+	}
+	if left, _ := w.list("Administrator", history.Filter{Limit: 1000}); len(left) != min(own["bob"], limits.User) {
+		t.Errorf("%d runs of the other user, want %d", len(left), own["bob"])
+	}
+	if err := history.Sweep(t.Context(), w.repo, history.Limits{All: 10, User: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := w.list("Administrator", history.Filter{Limit: 1000}); len(left) != 10 {
+		t.Errorf("%d runs are left, want 10", len(left))
+	}
+}
+
+// same compares lists with what they are of a plain list, in pages of several sizes, and single runs.
+func (w *world) same(all []history.Run, f history.Filter) {
+	w.Helper()
+	var want []string
+	for i := range all {
+		if f.Fits(&all[i]) {
+			want = append(want, all[i].ID[2:])
+		}
+	}
+	if len(want) < 20 {
+		w.Fatalf("%d runs fit %+v", len(want), f)
+	}
+	for _, size := range []int{1, 7, 100, 1000} {
+		var got []string
+		f := f
+		for more := true; more; {
+			var page []string
+			f.Limit = size
+			page, more = w.list("Administrator", f)
+			got = append(got, page...)
+			f.Before = all[0].ID[:2] + got[len(got)-1]
+		}
+		if !slices.Equal(got, want) {
+			w.Errorf("%+v in pages of %d: %d runs, want %d\n%v\n%v", f, size, len(got), len(want), got, want)
+		}
+	}
+	for i := 0; i < len(all); i += 50 {
+		err := w.repo.View(w.Context(), w.repo.System(), func(tx *storage.Tx) error {
+			r, d, err := history.Get(tx, all[i].ID)
+			if r != all[i] || string(d.Params) != fmt.Sprintf("%q", all[i].ID) {
+				w.Errorf("%+v with %s, want %+v", r, d.Params, all[i])
+			}
+			return err
+		})
+		if err != nil {
+			w.Error(all[i].ID, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"catena/storage"
@@ -23,25 +24,76 @@ func Sweep(ctx context.Context, repo *storage.Repo, l Limits) error {
 }
 
 func sweepDone(ctx context.Context, repo *storage.Repo, l Limits) error {
-	var gone []string
+	c := counter{Limits: l}
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		gone = nil
-		return surplus(tx, l, func(key string) { gone = append(gone, key) })
+		c = counter{Limits: l, own: map[string]int{}}
+		return errors.Join(c.inBlocks(tx), c.inRows(tx))
 	})
-	return errors.Join(err, remove(ctx, repo, gone))
+	if err != nil {
+		return err
+	}
+	for key, ids := range c.some {
+		err = errors.Join(err, repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+			return rewrite(tx, key, func(r *Run) bool { return !ids[r.ID] })
+		}))
+	}
+	return errors.Join(err, inBatches(ctx, repo, c.blocks, dropBlocks), inBatches(ctx, repo, c.rows, removeRows))
 }
 
-// surplus finds the keys of runs that went well and that are to go. Keys are in the order of time: only runs that are
-// about to expire are read.
-func surplus(tx *storage.Tx, l Limits, drop func(key string)) error {
-	own, all := map[string]int{}, 0
-	for key := range tx.Secret(done).Scan("", "", true, 0) {
-		_, owner, _ := strings.Cut(key, "/")
-		if own[owner]++; own[owner] > l.User || all == l.All {
-			drop(key)
+// counter counts runs that went well, newest first: those of blocks, and then older ones. It collects those that are to go.
+type counter struct {
+	Limits
+	own map[string]int
+	all int
+
+	blocks, rows []string                   // whole blocks, runs in rows of their own, by their keys
+	some         map[string]map[string]bool // ids of runs of other blocks
+}
+
+// surplus reports whether a run of an owner is one too many.
+func (c *counter) surplus(owner string) bool {
+	if c.own[owner]++; c.own[owner] > c.User || c.all == c.All {
+		return true
+	}
+	c.all++
+	return false
+}
+
+// inBlocks looks at blocks.
+func (c *counter) inBlocks(tx *storage.Tx) error {
+	c.some = map[string]map[string]bool{}
+	for key, raw := range tx.Secret(blocks).Scan("", "", true, 0) {
+		if c.all == c.All { // none stays, and they may be many
+			c.blocks = append(c.blocks, key)
 			continue
 		}
-		all++
+		runs, err := runsOf(raw)
+		if err != nil {
+			return err
+		}
+		ids := map[string]bool{}
+		for i := len(runs) - 1; i >= 0; i-- {
+			if r := &runs[i]; tx.Now().After(r.Expires) || c.surplus(r.Identity()) {
+				ids[r.ID] = true
+			}
+		}
+		switch len(ids) {
+		case len(runs):
+			c.blocks = append(c.blocks, key)
+		case 0:
+		default:
+			c.some[key] = ids
+		}
+	}
+	return tx.Err()
+}
+
+// inRows looks at runs in rows of their own. Keys are in the order of time: only runs that are about to expire are read.
+func (c *counter) inRows(tx *storage.Tx) error {
+	for key := range tx.Secret(done).Scan("", "", true, 0) {
+		if _, owner, _ := strings.Cut(key, "/"); c.surplus(owner) {
+			c.rows = append(c.rows, key)
+		}
 	}
 	// A run may outlast a few that began later: the runs are not quite in the order in which they end. What is left
 	// over goes with the next sweep.
@@ -50,19 +102,25 @@ func surplus(tx *storage.Tx, l Limits, drop func(key string)) error {
 		if json.Unmarshal(raw, &r) == nil && !tx.Now().After(r.Expires) {
 			break
 		}
-		drop(key)
+		c.rows = append(c.rows, key)
 	}
 	return tx.Err()
 }
 
-// remove removes runs that went well.
-func remove(ctx context.Context, repo *storage.Repo, keys []string) error {
-	for len(keys) > 0 {
-		n := min(len(keys), sweepBatch)
-		batch := keys[:n]
-		keys = keys[n:]
-		err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error { return removeRows(tx, batch) })
+// inBatches removes what keys stand for, so many in a transaction.
+func inBatches(ctx context.Context, repo *storage.Repo, keys []string, remove func(tx *storage.Tx, keys []string) error) error {
+	for batch := range slices.Chunk(keys, sweepBatch) {
+		err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error { return remove(tx, batch) })
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dropBlocks(tx *storage.Tx, keys []string) error {
+	for _, key := range keys {
+		if err := dropBlock(tx, key); err != nil {
 			return err
 		}
 	}
@@ -84,6 +142,9 @@ var Owner = storage.Owner{Name: "runs", Leave: leave}
 
 func leave(tx *storage.Tx, user string) error {
 	all := tx.As(tx.Repo().System())
+	if err := leaveBlocks(all, user); err != nil {
+		return err
+	}
 	var keys []string
 	for _, t := range []row.Secret{done, failed} {
 		keys = keys[:0]
@@ -111,6 +172,29 @@ func leave(tx *storage.Tx, user string) error {
 			if err := errors.Join(all.Secret(failed).Delete(id), all.Secret(failedDetails).Delete(id), all.Secret(failedOwners).Delete(key)); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// leaveBlocks takes the runs of a user out of blocks.
+func leaveBlocks(tx *storage.Tx, user string) error {
+	var keys []string
+	for key, raw := range tx.Secret(blocks).Scan("", "", false, 0) {
+		runs, err := runsOf(raw)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(runs, func(r Run) bool { return r.Owner == user }) {
+			keys = append(keys, key)
+		}
+	}
+	if err := tx.Err(); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := rewrite(tx, key, func(r *Run) bool { return r.Owner != user }); err != nil {
+			return err
 		}
 	}
 	return nil
