@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strconv"
@@ -70,7 +71,8 @@ func identify(ctx context.Context, c *pgx.Conn) (string, error) {
 // refused is why no connection could be made: a server that is not there may come, one that knows better will not.
 func refused(ctx context.Context, err error) error {
 	var e *pgconn.PgError
-	if errors.As(err, &e) && !lost(err) {
+	var wrong *tls.CertificateVerificationError
+	if errors.As(err, &e) && !lost(err) || errors.As(err, &wrong) {
 		return fault.Invalid.Errorf("store: %w", err)
 	}
 	return down(ctx, err)

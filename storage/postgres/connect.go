@@ -97,16 +97,22 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	short, cancel := context.WithTimeout(ctx, crowdTime)
 	c, err := s.main.Acquire(short)
 	cancel()
-	if err == nil || ctx.Err() != nil || short.Err() == nil {
+	if err == nil || short.Err() == nil {
 		return c, down(ctx, err)
 	}
 	patient, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	c, err = s.spare.Acquire(patient)
-	if now := s.spare.Stat(); err != nil && patient.Err() != nil && ctx.Err() == nil && now.AcquiredConns() == now.MaxConns() {
+	if err != nil && patient.Err() != nil && isFull(s.main) && isFull(s.spare) {
 		return nil, fault.Unavailable.Errorf("store: all %d connections to the database are in use", s.opts.Connections+reserve).After(time.Second)
 	}
 	return c, down(ctx, err) // also where the database takes too long to let a node in
+}
+
+// isFull reports whether all connections of a pool are in use.
+func isFull(p *pgxpool.Pool) bool {
+	now := p.Stat()
+	return now.AcquiredConns() == now.MaxConns()
 }
 
 // release gives a connection back whose transaction has ended, or has it closed.

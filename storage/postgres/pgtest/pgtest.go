@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -102,7 +103,10 @@ type Server struct {
 }
 
 // Start makes a database cluster and runs a server on it.
-func Start(settings ...string) (*Server, error) {
+func Start(settings ...string) (*Server, error) { return StartWith(nil, settings...) }
+
+// StartWith is Start with files that only the user of the server can read, in the folder around its data directory.
+func StartWith(files map[string]string, settings ...string) (*Server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -113,6 +117,15 @@ func Start(settings ...string) (*Server, error) {
 	}
 	if s.as, err = unprivileged(s.dir); err == nil {
 		err = s.initialize()
+	}
+	for name, text := range files {
+		path := filepath.Join(s.dir, name)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err == nil && s.as != nil {
+			err = os.Chown(path, int(s.as.Uid), int(s.as.Gid))
+		}
 	}
 	if err == nil {
 		err = s.Run()
@@ -200,6 +213,11 @@ func (s *Server) run() error {
 		return err
 	}
 	s.Address = "postgres://catena@/postgres?host=" + s.dir
+	for _, set := range s.settings {
+		if port, ok := strings.CutPrefix(set, "port="); ok {
+			s.Address += "&port=" + port
+		}
+	}
 	return s.await()
 }
 
