@@ -64,14 +64,18 @@ type Config struct {
 	Spreadsheets []string // command line of workers that read spreadsheets; nil: they are read in this process
 	Drive        drive.Config
 	Notification notification.Config
-	Models       *models.Models        // of workflows; nil: the built-in ones
-	Providers    *repository.Providers // nil: the built-in ones
 	Service      service.Config
-	Templates    template.Resources // nil: the built-in ones
+	Texts        *Texts // nil: what is built in
 }
 
 // All returns the operations of every family.
 func All(c Config) [][]engine.Op {
+	var templates func() template.Resources
+	var providers func() *repository.Providers
+	var workflows func() *models.Models
+	if c.Texts != nil {
+		templates, providers, workflows = c.Texts.Templates.Value, c.Texts.Providers.Value, c.Texts.Workflows.Value
+	}
 	return [][]engine.Op{
 		audit.Ops,
 		auth.Ops,
@@ -94,8 +98,8 @@ func All(c Config) [][]engine.Op {
 		property.Ops,
 		publish.Ops,
 		relation.Ops,
-		render.Ops(c.Templates),
-		repository.Ops(c.Providers),
+		render.Ops(templates),
+		repository.Ops(providers),
 		resource.Ops,
 		search.Ops,
 		tag.Ops,
@@ -105,6 +109,6 @@ func All(c Config) [][]engine.Op {
 		version.Ops,
 		webhook.Ops,
 		webui.Ops,
-		workflow.Ops(c.Models),
+		workflow.Ops(workflows),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"catena/engine/scenario"
 	"catena/engine/schedule"
 	"catena/engine/waiting"
+	"catena/ops"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/scripts"
@@ -219,7 +221,16 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 				}
 			})
 			runs = waiting.New()
-			return library.Deployments{declarations(), runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New(), hook.New()}
+			texts, err := ops.NewTexts(func(string) fs.FS { return fstest.MapFS{} })
+			types := declarations()
+			if err == nil {
+				err = texts.Declare(types.Base().Types)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			types.Beside(texts.Providers, texts.Workflows)
+			return library.Deployments{types, texts, runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New(), hook.New()}
 		},
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret, c.Declared = clock.Now, clock.NewID, 64, []byte("scenario"), declarations().Declared

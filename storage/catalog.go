@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -136,6 +137,7 @@ func (c *catalog) intern(b []byte) string {
 // openDeclared gives the repository its first catalog: with what the store keeps, if the server asks for that.
 func (r *Repo) openDeclared(ctx context.Context, c *Config) error {
 	if c.First != nil && r.declare != nil {
+		r.base = c.First.base
 		first := c.First.catalog.Load()
 		return r.install(ctx, first.declared(), first.generation)
 	}
@@ -146,8 +148,30 @@ func (r *Repo) openDeclared(ctx context.Context, c *Config) error {
 	if r.declare == nil {
 		return r.install(ctx, given, 0)
 	}
-	r.catalog.Store(newCatalog(r, given, 0, nil)) // what tables need
+	first := newCatalog(r, given, 0, nil)
+	r.base = first.wantedIndexes()
+	r.catalog.Store(first) // what tables need
 	return r.Redeclare(ctx)
+}
+
+// wantedNow returns what the list is to hold as of the transaction. While a process is there that does not follow declarations which
+// the store keeps, or maintains no automatic indexes, whole is false, and what it does not write rows of is not wanted.
+func (t *Tx) wantedNow() (want []string, whole bool, err error) {
+	want = t.repo.wantedIndexes()
+	keep, err := AllAble(t, KeepsAutomatic)
+	if err != nil {
+		return nil, false, err
+	}
+	follow, err := AllAble(t, Follows)
+	if err != nil {
+		return nil, false, err
+	}
+	return slices.DeleteFunc(want, func(name string) bool {
+		if name == automaticMark {
+			return !keep
+		}
+		return !follow && t.repo.base != nil && !slices.Contains(t.repo.base, name)
+	}), keep && follow, nil
 }
 
 // Redeclare has the repositories of the store follow what has been deployed, by this process or another. While nothing was,

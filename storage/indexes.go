@@ -152,11 +152,13 @@ func (t *Tx) readyIndexes() (*readyIndexes, error) {
 
 // sweepIndexes drops the rows of indexes nobody asks for and writes those of new ones.
 func (r *Repo) sweepIndexes(ctx context.Context) error {
-	c := r.catalog.Load()
-	want := c.wantedIndexes()
-	var listed []string
+	var c *catalog
+	var want, listed []string
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
-		listed, err = t.listed()
+		if listed, err = t.listed(); err == nil {
+			want, _, err = t.wantedNow()
+		}
+		c = t.repo
 		return err
 	})
 	if err != nil || slices.Equal(listed, want) {
@@ -171,6 +173,12 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 		}
 		missing, both = slices.Delete(missing, i, i+1), append(both, automaticMark)
 		slices.Sort(both)
+	}
+	if i := slices.Index(dropped, automaticMark); i >= 0 {
+		if err := r.forgetAutomatic(ctx); err != nil {
+			return err
+		}
+		dropped = slices.Delete(dropped, i, i+1)
 	}
 	if err := c.list(ctx, both); err != nil {
 		return err
@@ -400,11 +408,15 @@ func (r *catalog) movedCompound(x *Compound, schemas, types map[string]bool) boo
 	})
 }
 
-// IndexesDue reports whether indexes are to be written that the sweep has not begun with.
+// IndexesDue reports whether indexes are to be written that the sweep has not begun with, or are to be given up at once.
 func (r *Repo) IndexesDue(ctx context.Context) (due bool) {
 	err := r.View(ctx, r.System(), func(t *Tx) error {
 		listed, err := t.listed()
-		due = slices.ContainsFunc(t.repo.wantedIndexes(), func(name string) bool { return !slices.Contains(listed, name) })
+		if err != nil {
+			return err
+		}
+		want, whole, err := t.wantedNow()
+		due = !whole && !slices.Equal(listed, want) || slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(listed, name) })
 		return err
 	})
 	return err == nil && due

@@ -97,11 +97,11 @@ func TestTwoServersFillTheSameIndexes(t *testing.T) {
 }
 
 // TestAutomaticIndexThatSomebodyDoesNotKeep: from the snapshot on in which a process is there that maintains no automatic indexes,
-// none is used.
+// none is used; a sweep gives them up, so that none is used either once that process has left, which may have written documents.
 func TestAutomaticIndexThatSomebodyDoesNotKeep(t *testing.T) {
 	const other = "older"
 	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) {
-		c.Owners = append(slices.Clone(c.Owners), storage.Owner{Name: "nodes", Keeps: func(tx *storage.Tx) (bool, error) {
+		c.Owners = append(slices.Clone(c.Owners), storage.Owner{Name: "nodes", Able: func(tx *storage.Tx, _ storage.Ability) (bool, error) {
 			here, err := tx.Table("others").Get(other, new(bool))
 			return !here, err
 		}})
@@ -118,8 +118,23 @@ func TestAutomaticIndexThatSomebodyDoesNotKeep(t *testing.T) {
 		}
 	}
 	used(true)
+	if w.IndexesDue(t.Context()) {
+		t.Error("something is due although nobody else is there")
+	}
 	w.update(w.System(), func(tx *storage.Tx) error { return tx.Table("others").Put(other, true) })
 	used(false)
+	if !w.IndexesDue(t.Context()) {
+		t.Error("nothing is due although somebody is there who does not keep the index")
+	}
+	swept(t, w.Repo)
+	if w.IndexesDue(t.Context()) {
+		t.Error("something is due after the sweep")
+	}
 	w.update(w.System(), func(tx *storage.Tx) error { return tx.Table("others").Delete(other) })
+	used(false)
+	swept(t, w.Repo)
+	asked(t, w.Repo, approved, 60)
+	swept(t, w.Repo)
 	used(true)
+	noIndexProblems(t, w.Repo)
 }

@@ -105,20 +105,6 @@ func (i Internal) Automatic() ([]*Compound, error) {
 	return set.complete, nil
 }
 
-// KeptByAll reports whether all processes maintain automatic indexes, as of the transaction: one of an older version, which does
-// not, may have come a moment ago. What such a one has written is missing in them.
-func (i Internal) KeptByAll() (bool, error) {
-	for _, o := range i.t.repo.owners {
-		if o.Keeps == nil {
-			continue
-		}
-		if ok, err := o.Keeps(i.t); err != nil || !ok {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // Compounds returns the indexes over several fields that are declared.
 func (i Internal) Compounds() []*Compound { return i.t.repo.compounds }
 

@@ -25,8 +25,8 @@ type Owner struct {
 	Leave  func(t *Tx, user string) error                              // the user is deleted
 	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together
 
-	// Keeps reports whether every process that may write to the store now maintains automatic indexes.
-	Keeps func(t *Tx) (bool, error)
+	// Able reports whether every process that may write to the store now is able to do something.
+	Able func(t *Tx, what Ability) (bool, error)
 
 	// Reads are rows that nearly every transaction that writes asks the owner for: a store across a network fetches them with the
 	// first ones, and every store has them from the beginning; see firstRows.
@@ -34,6 +34,29 @@ type Owner struct {
 
 	// Proofs say, by the kinds of what people sign in with, whether the one of a name is good now.
 	Proofs map[string]func(t *Tx, name string) (bool, error)
+}
+
+// Ability is what processes of older versions do not do with what they write.
+type Ability string
+
+// The abilities.
+const (
+	KeepsAutomatic Ability = "keeps"    // they maintain automatic indexes
+	Follows        Ability = "declares" // they follow declarations of types and directories that the store keeps
+)
+
+// AllAble reports whether all processes are able to do something, as of the transaction: one of an older version, which is not, may have
+// come a moment ago.
+func AllAble(t *Tx, what Ability) (bool, error) {
+	for _, o := range t.repo.owners {
+		if o.Able == nil {
+			continue
+		}
+		if ok, err := o.Able(t, what); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // changeOwned asks every owner whether a record may be written as it is to be.

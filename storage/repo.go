@@ -127,6 +127,7 @@ type Repo struct {
 
 	listeners []func(*Tx, Event) error
 	owners    []Owner
+	base      []string // indexes that are declared by no text that the store keeps; nil: all are
 	ownReads  [][]byte // keys of the rows that they are asked for (Owner.Reads)
 	working   sync.WaitGroup
 }

@@ -6,27 +6,21 @@ import (
 	"os"
 	"path/filepath"
 
-	"catena/engine"
 	"catena/engine/declaration"
 	"catena/engine/mail"
-	"catena/engine/template"
-	"catena/engine/workflow"
-	"catena/ops/render"
-	"catena/ops/repository"
+	"catena/ops"
 	"catena/ops/service"
 	"catena/storage/schema"
 )
 
 // declared is what the files of a data directory add to what is built in.
 type declared struct {
-	dir       string
-	kinds     *declaration.Declarations // of types and directories, with those that the store keeps
-	types     *schema.Registry          // that the rest was read with
-	providers *repository.Providers
-	actions   service.Actions
-	templates template.Resources
-	mails     *mail.Templates
-	workflows *workflow.Models
+	dir     string
+	kinds   *declaration.Declarations // of types and directories, with those that the store keeps
+	types   *schema.Registry          // that the rest was read with
+	texts   *ops.Texts
+	actions service.Actions
+	mails   *mail.Templates
 
 	wrong error // with what depends on types, beside directories
 }
@@ -37,13 +31,15 @@ func declarations(dir string) (*declared, error) {
 	d := &declared{dir: dir}
 	var err, failed error
 	d.mails, failed = mail.LoadTemplates(d.in("mail"))
-	var mistyped error
-	d.templates, mistyped = render.Load(d.in("templates"))
-	failed = errors.Join(failed, mistyped)
+	var unread error
+	d.texts, unread = ops.NewTexts(d.in)
+	failed = errors.Join(failed, unread)
 	if d.kinds, err = declaration.New(d.in("types"), d.in("directories")); err != nil {
 		return nil, errors.Join(err, failed)
 	}
-	if d.wrong = d.complete(d.kinds.Base().Types); failed != nil {
+	d.kinds.Beside(d.texts.Providers, d.texts.Workflows)
+	types := d.kinds.Base().Types
+	if d.wrong = d.complete(types, d.texts.Declare(types)); failed != nil {
 		return nil, errors.Join(d.misfit(), failed)
 	}
 	return d, nil
@@ -54,12 +50,10 @@ func (d *declared) misfit() error { return errors.Join(d.kinds.Unread(), d.wrong
 
 func (d *declared) in(folder string) fs.FS { return os.DirFS(filepath.Join(d.dir, folder)) }
 
-// complete reads what depends on types.
-func (d *declared) complete(types *schema.Registry) error {
-	var all [3]error
+// complete reads what depends on types. Wrong is what is wrong with texts.
+func (d *declared) complete(types *schema.Registry, wrong error) error {
 	d.types = types
-	d.providers, all[0] = repository.Load(types, d.in("providers"))
-	d.actions, all[1] = service.Load(types, d.in("actions"))
-	d.workflows, all[2] = workflow.Load(types, engine.CheckExpression, d.in("workflows"))
-	return errors.Join(all[:]...)
+	var failed error
+	d.actions, failed = service.Load(types, d.in("actions"))
+	return errors.Join(failed, wrong)
 }

@@ -26,6 +26,21 @@ func vocabularyCmd(g *global) *cobra.Command {
 	return kind{noun: "vocabulary", nouns: "vocabularies", family: "Vocabulary", ext: ".yaml .yml"}.command(g)
 }
 
+// providerCmd manages declarations of page providers as chains are.
+func providerCmd(g *global) *cobra.Command {
+	return kind{noun: "provider", family: "PageProvider", ext: ".yaml .yml"}.command(g)
+}
+
+// workflowCmd manages declarations of workflows as chains are.
+func workflowCmd(g *global) *cobra.Command {
+	return kind{noun: "workflow", family: "WorkflowDefinition", ext: ".yaml .yml"}.command(g)
+}
+
+// templateCmd manages templates as chains are.
+func templateCmd(g *global) *cobra.Command {
+	return kind{noun: "template", family: "Template", ext: ".ftl .mvel"}.command(g)
+}
+
 // scheduleCmd manages schedules as chains are, and shows where they stand.
 func scheduleCmd(g *global) *cobra.Command {
 	cmd := kind{noun: "schedule", family: "Schedule", ext: ".yaml .yml .json"}.command(g)

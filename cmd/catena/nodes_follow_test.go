@@ -84,3 +84,54 @@ func (p *process) readiness(t *testing.T, status int, want string) {
 	}
 	t.Fatalf("status %d, want %d with %s: %s", got, status, want, text)
 }
+
+// TestNodesTexts declares a page provider, a template and a workflow on one of two servers: the other one has them within a second,
+// runs the workflow, and keeps the first one from removing what it waits for; a server that starts has all of them.
+func TestNodesTexts(t *testing.T) {
+	store, content := pgtest.Database(t), t.TempDir()
+	a := startServer(t, t.TempDir(), "--store", store, "--blobs", content)
+	b := startServer(t, t.TempDir(), "--store", store, "--blobs", content)
+	a.want(t, 201, "Administrator", "POST", spaces, `{"entity-type":"document","type":"Note","name":"a","properties":{"dc:title":"A"}}`)
+	const input = `"input":"/default-domain/workspaces/a"`
+	const flow = "workflows:\n  Ask:\n    nodes:\n      ask: {start: true, task: {assignees: [\"user:Administrator\"], buttons: {ok: {}}}, transitions: {on: {to: end}}}\n      end: {end: true}\n"
+	saved := func(p *process, family, name, source string) {
+		t.Helper()
+		p.want(t, 200, "Administrator", "POST", "/api/v1/automation/"+family+".Save", fmt.Sprintf(`{"params":{"name":%q,"source":%q}}`, name, source))
+	}
+	// follows waits until a server answers a call as it is to.
+	follows := func(p *process, op, body, want string) {
+		t.Helper()
+		began, text := time.Now(), ""
+		for time.Since(began) < 5*time.Second {
+			if _, text = p.ask(t, "Administrator", "POST", "/api/v1/automation/"+op, body); strings.Contains(text, want) {
+				if passed := time.Since(began); passed > time.Second {
+					t.Logf("%s: the other server followed after %s", op, passed)
+				}
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("%s: never %q, but %.300s", op, want, text)
+	}
+	const notes, letter = `{"params":{"providerName":"notes"}}`, `{"params":{"template":"template:letter"},` + input + `}`
+	for _, round := range []struct{ from, sort, text string }{{"Note", "dc:title", "Dear"}, {"Folder", "dc:created", "Hello"}} {
+		saved(a, "PageProvider", "notes.yaml", "providers:\n  notes: {from: "+round.from+", sort: ["+round.sort+"]}\n")
+		saved(a, "Template", "letter.ftl", round.text+" ${Document.title}")
+		follows(b, "Repository.ReadPageProvider", notes, round.sort)
+		follows(b, "Render.Document", letter, round.text+" A")
+		a, b = b, a
+	}
+	saved(a, "WorkflowDefinition", "ask.yaml", flow)
+	follows(b, "WorkflowModel.List", `{}`, `"Ask"`)
+	b.want(t, 200, "Administrator", "POST", "/api/v1/automation/Context.StartWorkflow", `{"params":{"id":"Ask"},`+input+`}`)
+	if text := a.want(t, 400, "Administrator", "POST", "/api/v1/automation/WorkflowDefinition.Delete", `{"params":{"name":"ask"}}`); !strings.Contains(text, "workflow Ask is removed, but runs") {
+		t.Errorf("a workflow that runs: %s", text)
+	}
+	c := startServer(t, t.TempDir(), "--store", store, "--blobs", content)
+	follows(c, "Render.Document", letter, "Hello A")
+	follows(c, "WorkflowModel.List", `{}`, `"Ask"`)
+	for _, p := range []*process{a, b, c} {
+		p.readiness(t, http.StatusOK, `"followStatus":"ok"`)
+		p.readiness(t, http.StatusOK, `"deployedStatus":"ok"`)
+	}
+}

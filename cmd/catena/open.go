@@ -52,6 +52,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/cluster"
 	"catena/storage/credential"
+	"catena/storage/declare"
 	"catena/storage/directory"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
@@ -231,9 +232,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return err
 	}
 	a.branches = []branch{{repo: a.repo}}
-	if now := a.repo.Types(); now != base.Types {
-		a.declared.wrong = a.declared.complete(now)
-	}
+	a.declared.wrong = a.declared.complete(a.repo.Types(), a.declared.texts.Open(ctx, a.repo))
 	if wrong := a.declared.misfit(); wrong != nil {
 		return usage{wrong}
 	}
@@ -259,7 +258,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.chains.Workflows = func(name string) (uses []chains.Use) {
-		a.declared.workflows.Uses(name, func(model, node string) { uses = append(uses, chains.Use{Kind: "workflow", Name: model, Node: node}) })
+		a.declared.texts.Workflows.Value().Uses(name, func(model, node string) { uses = append(uses, chains.Use{Kind: "workflow", Name: model, Node: node}) })
 		return uses
 	}
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
@@ -326,7 +325,7 @@ func checkFilms(words []string) error {
 
 // deployments are what is deployed at run time. Types and directories are in front, since all others name them; chains call scripts, and the others call both.
 func (a *app) deployments() library.Deployments {
-	return library.Deployments{a.declared.kinds, a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
+	return library.Deployments{a.declared.kinds, a.declared.texts, a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
 }
 
 // operations are those of the program, as they are configured: the families of ops, and decks. What is
@@ -335,37 +334,45 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	return append(ops.All(ops.Config{
 		Directories:  func() *directory.Registry { return record.RegistryOf(a.repo) },
 		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
-		Models:       a.declared.workflows,
 		Notification: notification.Config{Templates: a.mail.Templates, Base: a.mail.Base},
 		Outside:      a.outside,
-		Providers:    a.declared.providers,
 		Spreadsheets: []string{self, workerVerb, ofSheets},
 		Service:      service.Config{Actions: a.declared.actions, Level: a.level, Server: &a.server},
-		Templates:    a.declared.templates,
+		Texts:        a.declared.texts,
 	}), decks.Ops)
 }
 
-// sync deploys the files of the data directory: types of documents and directories, then modules and scripts first, since chains call these, and
-// listeners, schedules and hooks last.
+// sync deploys the files of the data directory: types of documents and directories first, since all others name them, then modules and
+// scripts, since chains call these, and what names chains last.
 func (a *app) sync(ctx context.Context) error {
-	_, err0 := a.declared.kinds.Sync(ctx, a.engine, a.declared.in("types"), a.declared.in("directories"))
-	_, err := a.scripts.Modules().Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "modules")))
-	_, err1 := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
-	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
-	_, err3 := a.listeners.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "listeners")))
-	_, err4 := a.schedules.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "schedules")))
-	_, err5 := a.hooks.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "hooks")))
-	return errors.Join(err0, err, err1, err2, err3, err4, err5)
+	d := a.declared
+	_, err := d.kinds.Sync(ctx, a.engine, d.in("types"), d.in("directories"))
+	errs := []error{err}
+	for _, f := range []struct {
+		folder string
+		kind   interface {
+			Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error)
+		}
+	}{
+		{"templates", d.texts.Templates},
+		{"providers", d.texts.Providers},
+		{"modules", a.scripts.Modules()},
+		{"scripts", a.scripts},
+		{"chains", a.chains},
+		{"workflows", d.texts.Workflows},
+		{"listeners", a.listeners},
+		{"schedules", a.schedules},
+		{"hooks", a.hooks},
+	} {
+		_, err := f.kind.Sync(ctx, a.engine, d.in(f.folder))
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.
 func (a *app) workflowStatus(context.Context) error {
-	set := a.engine.Set()
-	return a.declared.workflows.Check(workflow.Checks{
-		Runs:       func(name string) error { return set.Accepts(name, "") },
-		TakesDocs:  func(name string) error { return set.Accepts(name, "documents") },
-		Expression: engine.ExpressionCheck(a.repo.Types(), workflow.Variables...),
-	})
+	return declare.ErrorOf(ops.WorkflowsWork(a.engine.Set(), a.repo.Types(), a.declared.texts.Workflows.Value()))
 }
 
 // handler is the REST interface on this data directory.

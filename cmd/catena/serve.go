@@ -438,7 +438,7 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "directories", "hooks", "listeners", "modules", "schedules", "scripts", "types"} {
+	for _, sub := range []string{"chains", "directories", "hooks", "listeners", "modules", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -301,7 +302,10 @@ func (k kind) export(g *global) *cobra.Command {
 				if err != nil {
 					return out.end(err)
 				}
-				file := filepath.Join(args[0], filepath.Base(v.Name)+ext)
+				file := filepath.Join(args[0], filepath.Base(v.Name))
+				if !slices.Contains(strings.Fields(k.ext), filepath.Ext(file)) { // the names of templates have it
+					file += ext
+				}
 				if err := os.WriteFile(file, []byte(v.Source), 0o640); err != nil {
 					return out.end(err)
 				}

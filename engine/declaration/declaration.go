@@ -3,13 +3,14 @@
 // directories, kept in versions by engine/library. A text is accepted if it fits to all others and no document and no entry would
 // lose anything by it. All together are the declarations of the store (storage.Declarations), which every server of it follows.
 //
+// What is declared beside them, such as page providers and workflows, is a Kind each, by the same mechanism.
+//
 // The file of a text that was never kept counts as if it were: a server that starts keeps it then.
 package declaration
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,8 +19,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"go.yaml.in/yaml/v3"
 
 	"catena/engine"
 	"catena/engine/library"
@@ -32,18 +31,10 @@ import (
 	"catena/storage/typecheck"
 )
 
-// extensions are those of the files.
-var extensions = []string{".yaml", ".yml"}
-
-// part is what one folder declares.
-type part struct {
-	*library.Kind
-	files []declare.Source // of the data directory
-}
-
 // Declarations are those of one engine.
 type Declarations struct {
 	types, directories part
+	beside             []follower       // kinds that name types
 	base               storage.Declared // what is built in, and the files
 	baseUnread         error            // why the directories of base are the built-in ones alone
 	repo               *storage.Repo
@@ -51,12 +42,21 @@ type Declarations struct {
 	unread             atomic.Pointer[error] // baseUnread, of what the store has now
 }
 
+// follower is a kind of text that names types.
+type follower interface {
+	// misfits are what would be wrong with the texts beside other types.
+	misfits(t *storage.Tx, types *schema.Registry) ([]declare.Mistake, error)
+}
+
+// Beside has kinds of texts stand against types that would not fit to them. It is called before anything is deployed.
+func (d *Declarations) Beside(kinds ...follower) { d.beside = append(d.beside, kinds...) }
+
 // New returns the declarations of an engine: what is built in, and the files of two folders. Directories whose files do not fit to the
 // types are left to Unread, since the store may keep more types.
 func New(types, directories fs.FS) (*Declarations, error) {
 	d := &Declarations{}
-	d.types.Kind = &library.Kind{Family: "Type", Noun: "type", Ext: extensions, Check: d.checker(&d.types), Put: d.put, Keep: d.keeper(&d.types)}
-	d.directories.Kind = &library.Kind{Family: "Vocabulary", Noun: "vocabulary", Nouns: "vocabularies", Ext: extensions, Check: d.checker(&d.directories), Put: d.put, Keep: d.keeper(&d.directories)}
+	d.types.Kind = &library.Kind{Family: "Type", Noun: "type", Ext: YAML, Check: d.checker(&d.types), Put: d.put, Keep: d.keeper(&d.types)}
+	d.directories.Kind = &library.Kind{Family: "Vocabulary", Noun: "vocabulary", Nouns: "vocabularies", Ext: YAML, Check: d.checker(&d.directories), Put: d.put, Keep: d.keeper(&d.directories)}
 	if err := errors.Join(d.types.read(types), d.directories.read(directories)); err != nil {
 		return nil, err
 	}
@@ -64,26 +64,6 @@ func New(types, directories fs.FS) (*Declarations, error) {
 	d.base, d.baseUnread, err = d.over(nil, nil)
 	d.unread.Store(&d.baseUnread)
 	return d, err
-}
-
-// read reads the files of a folder.
-func (p *part) read(files fs.FS) error {
-	r := &declare.Reader{}
-	if err := r.Files(func(*yaml.Node) {}, files); err != nil {
-		return err
-	}
-	entries, _ := fs.ReadDir(files, ".") // a folder that is missing is empty
-	for _, e := range entries {
-		if e.IsDir() || !slices.Contains(extensions, path.Ext(e.Name())) {
-			continue
-		}
-		text, err := declare.ReadFile(files, e.Name())
-		if err != nil {
-			return fault.Wrap(err, "%s", e.Name())
-		}
-		p.files = append(p.files, declare.Source{Name: e.Name(), Text: string(text)})
-	}
-	return nil
 }
 
 // builtIn is what there is without any text, which is read once.
@@ -143,7 +123,7 @@ func (d *Declarations) Unread() error { return *d.unread.Load() }
 
 // Over returns what a store has that keeps some texts.
 func (d *Declarations) Over(types, directories []declare.Source) (storage.Declared, error) {
-	all, unread, err := d.over(versionsOf(types), versionsOf(directories))
+	all, unread, err := d.over(d.types.versionsOf(types), d.directories.versionsOf(directories))
 	return all, cmp.Or(err, unread)
 }
 
@@ -223,98 +203,13 @@ func (d *Declarations) Declared(t *storage.Tx) (storage.Declared, error) {
 	return all, nil
 }
 
-// versions are texts that are kept, by name.
-type versions map[string]*library.Version
-
-func versionsOf(all []declare.Source) versions {
-	v := versions{}
-	for _, s := range all {
-		v[nameOf(s.Name)] = &library.Version{Name: nameOf(s.Name), File: s.Name, Source: s.Text}
-	}
-	return v
-}
-
-// kept returns what is kept; what was removed is there without its text.
-func (p *part) kept(t *storage.Tx) (versions, error) {
-	all := versions{}
-	for _, raw := range t.Table("library."+p.Noun).Scan("", "", false, 0) {
-		v := &library.Version{}
-		if err := json.Unmarshal(raw, v); err != nil {
-			return nil, fault.Internal.Errorf("%s: %w", p.Noun, err)
-		}
-		if !v.Deleted {
-			full, err := library.Kept(t, p.Noun, v.Name, v.Version)
-			if err != nil {
-				return nil, err
-			}
-			v = full
-		}
-		all[v.Name] = v
-	}
-	return all, t.Err()
-}
-
-// replaces reports whether a text is kept in place of a file.
-func (p *part) replaces(kept versions) bool {
-	return slices.ContainsFunc(p.files, func(f declare.Source) bool { return kept[nameOf(f.Name)] != nil })
-}
-
-// instead has files take the place of the texts of their names.
-func (p *part) instead(kept versions) {
-	for _, f := range p.files {
-		if kept[nameOf(f.Name)] != nil {
-			kept[nameOf(f.Name)] = &library.Version{Name: nameOf(f.Name), File: f.Name, Source: f.Text}
-		}
-	}
-}
-
-// with returns the texts that count, with one that is to be, nil for none, in the order of their names.
-func (p *part) with(kept versions, more *declare.Source) (all []declare.Source) {
-	for _, f := range p.files {
-		if kept[nameOf(f.Name)] == nil && (more == nil || nameOf(f.Name) != nameOf(more.Name)) {
-			all = append(all, f)
-		}
-	}
-	for _, v := range kept {
-		if !v.Deleted && (more == nil || v.Name != nameOf(more.Name)) {
-			all = append(all, declare.Source{Name: fileOf(v), Text: v.Source})
-		}
-	}
-	if more != nil {
-		all = append(all, *more)
-	}
-	slices.SortFunc(all, func(a, b declare.Source) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
-
-func fileOf(v *library.Version) string {
-	if v.File == "" {
-		return v.Name + ".yaml"
-	}
-	return v.File
-}
-
-// nameOf is the name of the text of a file.
-func nameOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
-
 // checker returns what finds everything that is wrong with a text of a part: with itself, with others because of it, and with what
 // is kept.
 func (d *Declarations) checker(of *part) func(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
 	return func(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
-		if file == of.Noun {
-			return "", nil, fault.Invalid.Errorf("name: the name of the file is required, which becomes that of the text").In("name")
-		}
-		p := &library.Parser{File: file, Most: declare.MaxFile}
-		name := nameOf(file)
-		root := p.Root([]byte(source), "file")
-		if root == nil {
-			return name, p.Problems, nil
-		}
-		if p.Name(root, name); len(p.Problems) > 0 {
-			return name, p.Problems, nil
-		}
-		if c.Tx.Repo().IsPart() {
-			return name, nil, fault.Invalid.Errorf("types of documents and vocabularies are declared in repository %s, for all of its store", storage.DefaultRepository)
+		name, root, problems, err := of.named(c.Tx, file, source)
+		if err != nil || len(problems) > 0 {
+			return name, problems, err
 		}
 		next, problems, err := d.next(c.Tx, of, &declare.Source{Name: file, Text: source})
 		if err != nil || len(problems) > 0 {
@@ -322,7 +217,7 @@ func (d *Declarations) checker(of *part) func(c *engine.Ctx, file, source string
 		}
 		at := map[string]engine.Position{}
 		library.Positions(root, "", at)
-		problems, err = obstacles(c.Tx, next, func(place string) library.Problem {
+		problems, err = d.obstacles(c.Tx, next, func(place string) library.Problem {
 			for ; place != "." && place != "/"; place = path.Dir(place) {
 				if found, ok := at[place]; ok {
 					return library.Problem{File: file, Line: found.Line, Column: found.Column}
@@ -349,15 +244,12 @@ func (d *Declarations) next(t *storage.Tx, of *part, more *declare.Source) (next
 		}
 	}
 	next, wrong, err := build(sources[0], sources[1])
-	for _, m := range wrong {
-		problems = append(problems, library.Problem{File: m.At.File, Line: m.At.Line, Column: max(m.At.Column, 1), Message: m.Text})
-	}
-	return next, problems, err
+	return next, problemsOf(wrong), err
 }
 
-// obstacles are the documents, in any of the repositories, and the entries of directories that would lose something, and the fields
-// that would refer to no directory.
-func obstacles(t *storage.Tx, next storage.Declared, at func(place string) library.Problem) (problems []library.Problem, err error) {
+// obstacles are the documents, in any of the repositories, and the entries of directories that would lose something, the fields
+// that would refer to no directory, and what else would name what is there no longer.
+func (d *Declarations) obstacles(t *storage.Tx, next storage.Declared, at func(place string) library.Problem) (problems []library.Problem, err error) {
 	add := func(place, format string, args ...any) {
 		p := at(place)
 		p.Message = fmt.Sprintf(format, args...)
@@ -386,6 +278,13 @@ func obstacles(t *storage.Tx, next storage.Declared, at func(place string) libra
 			}
 		}
 	}
+	for _, k := range d.beside {
+		wrong, failed := k.misfits(t, next.Types)
+		err = errors.Join(err, failed)
+		for _, m := range wrong {
+			add("/", "%s:%d would be wrong: %s", m.At.File, m.At.Line, m.Text)
+		}
+	}
 	return problems, err
 }
 
@@ -405,18 +304,34 @@ func everywhere(t *storage.Tx, fn func(t *storage.Tx) error) error {
 	return nil
 }
 
+// followed refuses a text while a server is there that would not follow it, and would write documents and entries without the rows of
+// their indexes. What is a file of this server, kept for the first time, changes nothing.
+func (d *Declarations) followed(t *storage.Tx, of *part, v *library.Version) error {
+	if v.Version == 1 && slices.Contains(of.files, declare.Source{Name: v.File, Text: v.Source}) {
+		return nil
+	}
+	ok, err := storage.AllAble(t, storage.Follows)
+	if err == nil && !ok {
+		err = fault.Conflict.Errorf("%s %s: a server of an earlier version, which would not follow the change, shares the store: upgrade all servers first", of.Noun, v.Name)
+	}
+	return err
+}
+
 // keeper returns what has the declarations take effect from the commit on. What is removed was not checked before.
 func (d *Declarations) keeper(of *part) func(t *storage.Tx, v library.Version) error {
 	return func(t *storage.Tx, v library.Version) error {
 		next, problems, err := d.next(t, of, nil)
 		if err == nil && v.Deleted && len(problems) == 0 {
-			problems, err = obstacles(t, next, func(string) library.Problem { return library.Problem{File: fileOf(&v), Line: 1, Column: 1} })
+			problems, err = d.obstacles(t, next, func(string) library.Problem { return library.Problem{File: fileOf(&v), Line: 1, Column: 1} })
 		}
 		if err != nil {
 			return err
 		}
 		if len(problems) > 0 {
 			return library.Refused(problems, fault.CodeSource)
+		}
+		if err := d.followed(t, of, &v); err != nil {
+			return err
 		}
 		if err := storage.Redeclared(t); err != nil {
 			return err

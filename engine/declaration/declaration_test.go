@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -304,4 +305,69 @@ func TestBehind(t *testing.T) {
 func files(t *testing.T, name, text string) []declare.Source {
 	t.Helper()
 	return []declare.Source{{Name: name, Text: text}}
+}
+
+// TestOlderServer: while a server is there that does not follow declarations, none is deployed that it would not know. If it comes
+// later, indexes that it does not write are given up, and written again once it has left.
+func TestOlderServer(t *testing.T) {
+	const others, memo = "others", "types:\n  Memo: {parent: Note}\n"
+	file := "schemas:\n  memo: {fields: {day: {type: long, index: true}}}\n"
+	s := serversWith(t, 1, fstest.MapFS{"day.yaml": {Data: []byte(file)}}, nil, func(c *storage.Config) {
+		c.Owners = append(slices.Clone(c.Owners), storage.Owner{Name: "nodes", Able: func(tx *storage.Tx, what storage.Ability) (bool, error) {
+			there, err := tx.Table(others).Get("older", new(bool))
+			return !there || what != storage.Follows, err
+		}})
+	})[0]
+	older := func(there bool) {
+		t.Helper()
+		s.update(func(tx *storage.Tx) error {
+			if there {
+				return tx.Table(others).Put("older", true)
+			}
+			return tx.Table(others).Delete("older")
+		})
+	}
+	const refused = "a server of an earlier version, which would not follow the change, shares the store: upgrade all servers first"
+	older(true)
+	s.save("memo.yaml", memo, refused)
+	s.saveVocabulary("colors.yaml", colors, refused)
+	s.save("day.yaml", file, "") // which it has as well
+	older(false)
+	s.save("contract.yaml", contract, "")
+	s.saveVocabulary("colors.yaml", colors, "")
+	s.create("Contract", "one", storage.Props{"ct:sum": 5})
+	verified(t, s)
+	const query = "SELECT * FROM Contract WHERE ct:sum = 5"
+	indexed := func(want bool) {
+		t.Helper()
+		err := s.Repo().View(t.Context(), s.System(), func(tx *storage.Tx) error {
+			plan, err := search.Explain(tx, query, search.Options{})
+			if strings.Contains(plan, "access: ct:sum") != want {
+				t.Errorf("by its index, want %t:\n%s", want, plan)
+			}
+			return err
+		})
+		if got := s.found(query); err != nil || got != "one" {
+			t.Errorf("found %q, %v", got, err)
+		}
+	}
+	indexed(true)
+	older(true)
+	if !s.Repo().IndexesDue(t.Context()) {
+		t.Error("indexes that an older server does not write are not given up")
+	}
+	for range 2 {
+		if err := s.Repo().Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+		indexed(false)
+	}
+	if s.Repo().IndexesDue(t.Context()) {
+		t.Error("an index is to be written although an older server is there")
+	}
+	s.saveVocabulary("colors.yaml", strings.Replace(colors, "Red", "Crimson", 1), refused)
+	older(false)
+	indexed(false)
+	verified(t, s)
+	indexed(true)
 }

@@ -2,7 +2,7 @@ package template
 
 import (
 	"errors"
-	"io/fs"
+	"fmt"
 	"maps"
 	"path"
 	"strings"
@@ -18,32 +18,27 @@ var DefaultLimits = limit.Defaults[Limits]()
 // Resources are templates that are files, by file name: NAME.ftl and NAME.mvel.
 type Resources map[string]*Template
 
-// Load reads the templates of folders; one replaces that of the same file name in an earlier folder. A folder
-// that is not there has none. What is wrong with them is told with file, line and column. All files are read
-// even if some are wrong, so that one start names all mistakes.
-func Load(folders ...fs.FS) (Resources, error) {
-	all := Resources{}
-	var errs []error
-	for _, dir := range folders {
-		entries, err := fs.ReadDir(dir, ".")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fault.Unavailable.Errorf("templates: %w", err)
+// Extensions are those of the files of templates.
+var Extensions = []string{".ftl", ".mvel"}
+
+// Over returns templates over others: one replaces that of the same file name. It also tells everything that is wrong with them.
+func (all Resources) Over(texts []declare.Source) (Resources, []declare.Mistake) {
+	all = maps.Clone(all)
+	var wrong []declare.Mistake
+	for _, s := range texts {
+		t, err := Parse(strings.TrimPrefix(path.Ext(s.Name), "."), s.Name, s.Text, DefaultLimits)
+		if err == nil {
+			all[s.Name] = t
+			continue
 		}
-		for _, e := range entries {
-			ext := path.Ext(e.Name())
-			if e.IsDir() || ext != ".ftl" && ext != ".mvel" {
-				continue
-			}
-			text, err := declare.ReadFile(dir, e.Name())
-			if err == nil {
-				all[e.Name()], err = Parse(ext[1:], e.Name(), string(text), DefaultLimits)
-			} else {
-				err = fault.Wrap(err, "template %s", e.Name())
-			}
-			errs = append(errs, err)
+		m := declare.Mistake{At: declare.Position{Layer: 1, File: s.Name, Line: 1}, Text: err.Error()}
+		if e := (*fault.Error)(nil); errors.As(err, &e) && e.Line > 0 {
+			m.At.Line, m.At.Column = e.Line, e.Column
+			m.Text = strings.TrimPrefix(e.Message, fmt.Sprintf("template %s:%d:%d: ", s.Name, e.Line, e.Column))
 		}
+		wrong = append(wrong, m)
 	}
-	return all, errors.Join(errs...)
+	return all, wrong
 }
 
 // Find returns the template of a name in a language, ftl or mvel. It is an error of kind NotFound if there is none.

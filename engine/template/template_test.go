@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"catena/engine/expr"
+	"catena/storage/declare"
 	"catena/storage/fault"
 )
 
@@ -234,11 +233,11 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestLoad: later folders replace templates of earlier ones, and what is wrong is told with its place.
-func TestLoad(t *testing.T) {
-	first := fstest.MapFS{"a.ftl": {Data: []byte("one")}, "b.mvel": {Data: []byte("@{n}")}, "c.txt": {Data: []byte("<#if>")}}
-	all, err := Load(first, fstest.MapFS{"a.ftl": {Data: []byte("two")}}, os.DirFS("testdata/nowhere"))
-	if err != nil || len(all) != 2 {
+// TestOver: texts replace templates of their names, and what is wrong is told with its place.
+func TestOver(t *testing.T) {
+	first, wrong := Resources{}.Over([]declare.Source{{Name: "a.ftl", Text: "one"}, {Name: "b.mvel", Text: "@{n}"}})
+	all, more := first.Over([]declare.Source{{Name: "a.ftl", Text: "two"}})
+	if err := declare.ErrorOf(append(wrong, more...)); err != nil || len(all) != 2 || first["a.ftl"] == all["a.ftl"] {
 		t.Fatalf("got %v, %v", all, err)
 	}
 	a, err := all.Find("ftl", "a")
@@ -251,8 +250,9 @@ func TestLoad(t *testing.T) {
 	if _, err := all.Find("mvel", "a"); fault.Of(err) != fault.NotFound {
 		t.Errorf("of another language: %v", err)
 	}
-	const want = "template x.ftl:2:5: expected an expression, not the end of the tag\ntemplate y.mvel:1:1: @{ is not closed"
-	if _, err := Load(fstest.MapFS{"x.ftl": {Data: []byte("\n<#if>")}, "y.mvel": {Data: []byte("@{")}}); err == nil || err.Error() != want {
+	const want = "x.ftl:2: expected an expression, not the end of the tag\ny.mvel:1: @{ is not closed"
+	_, wrong = all.Over([]declare.Source{{Name: "x.ftl", Text: "\n<#if>"}, {Name: "y.mvel", Text: "@{"}})
+	if err := declare.ErrorOf(wrong); err == nil || err.Error() != want || wrong[0].At.Column != 5 {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

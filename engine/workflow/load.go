@@ -3,7 +3,7 @@ package workflow
 import (
 	"cmp"
 	"embed"
-	"io/fs"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -23,34 +23,38 @@ var defaults embed.FS
 // unless bare.
 type Parse func(text string, bare bool) error
 
-// Load returns the built-in models and those of the files in folders. A model replaces the one of the same name;
-// what is wrong in the files is told with file and line.
-func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error) {
+// Build returns the built-in models and those of texts. A model replaces the built-in one of the same name. It also tells everything
+// that is wrong with the texts.
+func Build(types *schema.Registry, parse Parse, sources []declare.Source) (*Models, []declare.Mistake, error) {
 	r := &reader{models: &Models{
 		byName: map[string]*Model{}, mappings: map[string]*declared[Mapping]{}, texts: map[string]*declared[map[string]string]{},
 		steps: map[string]*declared[declare.Name]{},
 	}, types: types, parse: parse}
-	err := r.Files(func(root *yaml.Node) {
-		r.Each(root, declare.Keys{
-			"workflows": func(n *yaml.Node) { r.Pairs(n, r.model) },
-			"mappings":  func(n *yaml.Node) { r.Pairs(n, r.mapping) },
-			"steps":     func(n *yaml.Node) { r.Pairs(n, r.step) },
-			"texts": func(n *yaml.Node) {
-				r.Pairs(n, func(key, n *yaml.Node) {
-					d := &declared[map[string]string]{at: r.At(key)}
-					r.ByName(&d.value)(n)
-					declare.Put(&r.Reader, r.models.texts, key, func(d *declared[map[string]string]) declare.Position { return d.at }, d)
-				})
-			},
-		})
-	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
+	if err := r.Files(r.file, declare.Folder(defaults, "defaults")); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range sources {
+		r.Source(1, s, r.file)
+	}
 	for _, m := range r.models.All() {
 		r.nested(m, m, nil)
 	}
-	if err = cmp.Or(err, r.Err()); err != nil {
-		return nil, err
-	}
-	return r.models, nil
+	return r.models, r.Mistakes(), nil
+}
+
+func (r *reader) file(root *yaml.Node) {
+	r.Each(root, declare.Keys{
+		"workflows": func(n *yaml.Node) { r.Pairs(n, r.model) },
+		"mappings":  func(n *yaml.Node) { r.Pairs(n, r.mapping) },
+		"steps":     func(n *yaml.Node) { r.Pairs(n, r.step) },
+		"texts": func(n *yaml.Node) {
+			r.Pairs(n, func(key, n *yaml.Node) {
+				d := &declared[map[string]string]{at: r.At(key)}
+				r.ByName(&d.value)(n)
+				declare.Put(&r.Reader, r.models.texts, key, func(d *declared[map[string]string]) declare.Position { return d.at }, d)
+			})
+		},
+	})
 }
 
 // Variables are those that chains and expressions of nodes read, besides what every context offers.
@@ -67,9 +71,9 @@ type Checks struct {
 	Expression Parse                   // an expression that reads Variables
 }
 
-// Check tells, with file and line, why workflows cannot run: of chains and operations that nodes and transitions name and
+// Check tells why workflows cannot run: of chains and operations that nodes and transitions name and
 // that there are not, or that take no documents, and of expressions that read variables nobody sets.
-func (ms *Models) Check(c Checks) error {
+func (ms *Models) Check(c Checks) []declare.Mistake {
 	var r declare.Reader
 	tell := func(subject string, n declare.Name, err error) {
 		if err != nil {
@@ -91,7 +95,32 @@ func (ms *Models) Check(c Checks) error {
 			}
 		}
 	}
-	return r.Err()
+	return r.Mistakes()
+}
+
+// Lost tells which models, and nodes of models, next does not have any more although instances run or tasks wait there.
+func Lost(t *storage.Tx, ms, next *Models) (lost []string, err error) {
+	in := func(what string, page *storage.Page, failed error) {
+		if err = cmp.Or(err, failed); err == nil && len(page.Docs) > 0 {
+			lost = append(lost, fmt.Sprintf("%s: %s", what, page.Docs[0].Path()))
+		}
+	}
+	one := storage.PageOptions{Limit: 1, CountLimit: -1}
+	for _, m := range ms.All() {
+		after := next.byName[m.Name]
+		if after == nil {
+			page, failed := Instances(t, Filter{Model: m.Name}, one)
+			in("workflow "+m.Name+" is removed, but runs", page, failed)
+			continue
+		}
+		for _, n := range m.Nodes {
+			if n.Task != nil && after.byID[n.ID] == nil {
+				page, failed := Tasks(t, Filter{Model: m.Name, Node: n.ID}, one)
+				in("node "+n.ID+" of workflow "+m.Name+" is removed, but a task waits there", page, failed)
+			}
+		}
+	}
+	return lost, err
 }
 
 // Uses calls f for every node that names an operation.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
+	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
@@ -197,16 +197,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLayers holds that later folders replace models of earlier ones by their names, and the built-in ones.
-func TestLayers(t *testing.T) {
+// TestOver holds that texts add models and replace built-in ones by their names.
+func TestOver(t *testing.T) {
 	types, err := schema.Load(schema.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := func(model, title string) fstest.MapFS {
-		return fstest.MapFS{"a.yaml": {Data: []byte("workflows:\n  " + model + ":\n    title: " + title + "\n    nodes: {a: {start: true, transitions: {on: {to: b}}}, b: {end: true}}\n")}}
+	text := func(model, title string) declare.Source {
+		return declare.Source{Name: title, Text: "workflows:\n  " + model + ":\n    title: " + title + "\n    nodes: {a: {start: true, transitions: {on: {to: b}}}, b: {end: true}}\n"}
 	}
-	ms, err := Load(types, parse, file("W", "one"), file("V", "two"), file("W", "three"), file("SerialDocumentReview", "own"))
+	if _, err := built(types, text("W", "one"), text("W", "two")); err == nil || !strings.Contains(err.Error(), "two:2: W: already declared at one:2") {
+		t.Errorf("twice: %v", err)
+	}
+	ms, err := built(types, text("V", "two"), text("W", "three"), text("SerialDocumentReview", "own"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,12 +233,12 @@ func TestCheck(t *testing.T) {
 	note := func(into *[]string) func(string) error {
 		return func(name string) error { *into = append(*into, name); return nil }
 	}
-	err = ms.Check(Checks{Runs: note(&runs), TakesDocs: note(&takes), Expression: func(text string, is bool) error {
+	err = declare.ErrorOf(ms.Check(Checks{Runs: note(&runs), TakesDocs: note(&takes), Expression: func(text string, is bool) error {
 		if is {
 			return note(&bare)(text)
 		}
 		return note(&texts)(text)
-	}})
+	}}))
 	if err != nil || !slices.Contains(runs, "Chain.begin") {
 		t.Errorf("%v, runs %v", err, runs)
 	}
@@ -256,7 +259,7 @@ func TestCheck(t *testing.T) {
 		}
 		return nil
 	}
-	err = ms.Check(Checks{Runs: missing, TakesDocs: missing, Expression: func(string, bool) error { return nil }})
+	err = declare.ErrorOf(ms.Check(Checks{Runs: missing, TakesDocs: missing, Expression: func(string, bool) error { return nil }}))
 	const want = "workflow W: node inner: no operation onEnd"
 	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "steps: RoutingTask: no operation Chain.begin") {
 		t.Errorf("got %v, want %s", err, want)

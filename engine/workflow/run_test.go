@@ -1,14 +1,13 @@
 package workflow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"catena/storage/declare"
 	"catena/storage/fault"
@@ -35,7 +34,12 @@ func loadFile(t *testing.T, source string) (*Models, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Load(types, parse, fs.FS(fstest.MapFS{"w.yaml": {Data: []byte(source)}}))
+	return built(types, declare.Source{Name: "w.yaml", Text: source})
+}
+
+func built(types *schema.Registry, texts ...declare.Source) (*Models, error) {
+	ms, wrong, err := Build(types, parse, texts)
+	return ms, cmp.Or(err, declare.ErrorOf(wrong))
 }
 
 func parse(text string, bare bool) error {
@@ -320,7 +324,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	checks := Checks{Runs: fails(""), TakesDocs: fails("nextAssignee"), Expression: func(text string, _ bool) error { return fails("WorkflowVariables.index")(text) }}
-	if err := ms.Check(checks); err == nil || !strings.Contains(err.Error(), "node ") || !strings.Contains(err.Error(), "is bad") {
+	if err := declare.ErrorOf(ms.Check(checks)); err == nil || !strings.Contains(err.Error(), "node ") || !strings.Contains(err.Error(), "is bad") {
 		t.Errorf("check: %v", err)
 	}
 }

@@ -5,10 +5,10 @@
 package render
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,15 +17,15 @@ import (
 	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 //go:embed defaults
 var defaults embed.FS
 
-// Ops returns the rendering operations with templates that Load has read; nil: those that every server has.
-func Ops(templates template.Resources) []engine.Op {
-	find := func() template.Resources { return templates }
-	if templates == nil {
+// Ops returns the rendering operations with templates that a function returns; nil: those that every server has.
+func Ops(find func() template.Resources) []engine.Op {
+	if find == nil {
 		find = builtin
 	}
 	return []engine.Op{
@@ -38,16 +38,26 @@ func Ops(templates template.Resources) []engine.Op {
 
 // builtin are the templates every server has. They are read once.
 var builtin = sync.OnceValue(func() template.Resources {
-	all, err := Load()
-	if err != nil {
+	var texts []declare.Source
+	err := fs.WalkDir(defaults, "defaults", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(defaults, name)
+		texts = append(texts, declare.Source{Name: e.Name(), Text: string(text)})
+		return err
+	})
+	all, wrong := template.Resources{}.Over(texts)
+	if err = cmp.Or(err, declare.ErrorOf(wrong)); err != nil {
 		panic(err) // the files are part of the program
 	}
 	return all
 })
 
-// Load reads the templates of folders over those that every server has.
-func Load(folders ...fs.FS) (template.Resources, error) {
-	return template.Load(slices.Concat([]fs.FS{declare.Folder(defaults, "defaults")}, folders)...)
+// Build returns templates over those that every server has, and tells everything that is wrong with them.
+func Build(_ *schema.Registry, texts []declare.Source) (template.Resources, []declare.Mistake, error) {
+	all, wrong := builtin().Over(texts)
+	return all, wrong, nil
 }
 
 // resources finds the templates that are there by name.

@@ -55,7 +55,7 @@ func TestAggregates(t *testing.T) {
 			{storage.Props{"dc_creator": `["bob"]`}, 0, "", "", "", ""},
 		} {
 			c.Now = time.Now()
-			page, err := pageProviderParams{Provider: "default_search", Named: x.named, Language: "NXQL", Quick: []string{"noFolder"}}.run(c, builtin())
+			page, err := pageProviderParams{Provider: "default_search", Named: x.named, Language: "NXQL", Quick: []string{"noFolder"}}.run(c, builtin)
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ func TestHistograms(t *testing.T) {
 			{storage.Props{"sizes": `["70"]`}, 1, "50:1 ", "-10:1 110:1 30:1 70:1 ", "2026-04:1 ", "2026-03-30:1 ", "2026:1 "},
 			{storage.Props{"year": `["never"]`}, 0, "", "", "", "", "2026:3 2027:1 "},
 		} {
-			page, err := pageProviderParams{Provider: "p", Named: x.named, Language: "NXQL"}.run(c, &Providers{byName: map[string]*provider{"p": p}})
+			page, err := pageProviderParams{Provider: "p", Named: x.named, Language: "NXQL"}.run(c, func() *Providers { return &Providers{byName: map[string]*provider{"p": p}} })
 			if err != nil {
 				return err
 			}

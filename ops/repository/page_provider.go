@@ -6,7 +6,7 @@ import (
 	"catena/storage/search"
 )
 
-func pageProvider(providers *Providers) engine.Op {
+func pageProvider(ps providers) engine.Op {
 	return engine.Op{
 		Name:     "Repository.PageProvider",
 		Aliases:  []string{"Document.PageProvider"},
@@ -18,9 +18,9 @@ func pageProvider(providers *Providers) engine.Op {
 		// Clients send parameters that are not declared, such as skipAggregates; they become
 		// parameters of the chain, which provider.extra reads.
 		Open:      true,
-		Constants: map[string]func(string) error{"providerName": providers.known},
+		Constants: map[string]func(string) error{"providerName": ps.known},
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
-			return p.run(c, providers)
+			return p.run(c, ps)
 		}),
 	}
 }
@@ -40,11 +40,11 @@ type pageProviderParams struct {
 	Links      string        `json:"documentLinkBuilder,omitzero" unused:"true" doc:"Accepted but ignored."`
 }
 
-func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.Page, error) {
+func (p pageProviderParams) run(c *engine.Ctx, ps providers) (*storage.Page, error) {
 	if err := checkLanguage(p.Language); err != nil {
 		return nil, err
 	}
-	found, err := providers.find(p.Provider)
+	found, err := ps.find(p.Provider)
 	if err != nil {
 		return nil, err
 	}

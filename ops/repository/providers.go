@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"strconv"
 	"strings"
@@ -36,38 +35,46 @@ var builtin = sync.OnceValue(func() *Providers {
 	return &Providers{byName: r.all}
 })
 
-// Load returns the built-in page providers and those of the files in folders. A provider replaces
-// the one of the same name; what is wrong in the files, also a type or field that there is not, is told
-// with file and line.
-func Load(types *schema.Registry, folders ...fs.FS) (*Providers, error) {
-	r, err := read(folders...)
+// Build returns the built-in page providers and those of texts. A provider replaces the built-in one of the same name. It also tells
+// everything that is wrong with the texts, such as a type or field that there is not.
+func Build(types *schema.Registry, texts []declare.Source) (*Providers, []declare.Mistake, error) {
+	r, err := read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for _, s := range texts {
+		r.Source(1, s, r.file)
 	}
 	for _, p := range r.all {
 		r.resolve(p, types)
 	}
-	return &Providers{byName: r.all}, r.Err()
+	return &Providers{byName: r.all}, r.Mistakes(), nil
 }
 
-func read(folders ...fs.FS) (*reader, error) {
+func read() (*reader, error) {
 	r := &reader{all: map[string]*provider{}}
-	return r, r.Files(func(root *yaml.Node) {
-		r.Each(root, declare.Keys{"providers": func(n *yaml.Node) { r.Pairs(n, r.provider) }})
-	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
+	return r, r.Files(r.file, declare.Folder(defaults, "defaults"))
 }
+
+func (r *reader) file(root *yaml.Node) {
+	r.Each(root, declare.Keys{"providers": func(n *yaml.Node) { r.Pairs(n, r.provider) }})
+}
+
+// providers are those that there are now.
+type providers func() *Providers
 
 // known is nil for the name of a provider.
-func (ps *Providers) known(name string) error {
+func (ps providers) known(name string) error {
 	_, err := ps.find(name)
 	return err
 }
 
 // find returns the provider of a name.
-func (ps *Providers) find(name string) (*provider, error) {
-	p, ok := ps.byName[name]
+func (ps providers) find(name string) (*provider, error) {
+	all := ps().byName
+	p, ok := all[name]
 	if !ok {
-		return nil, fault.Missing("page provider", name, maps.Keys(ps.byName)).WithCode(fault.CodeUnknownProvider)
+		return nil, fault.Missing("page provider", name, maps.Keys(all)).WithCode(fault.CodeUnknownProvider)
 	}
 	return p, nil
 }

@@ -1,17 +1,24 @@
 package repository
 
 import (
+	"cmp"
 	"strings"
 	"testing"
-	"testing/fstest"
 
+	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/storagetest"
 )
 
+func buildFrom(t *testing.T, texts ...declare.Source) (*Providers, error) {
+	t.Helper()
+	all, wrong, err := Build(storagetest.Types(t), texts)
+	return all, cmp.Or(err, declare.ErrorOf(wrong))
+}
+
 // TestBuiltin checks the built-in providers against the types that every server has.
 func TestBuiltin(t *testing.T) {
-	all, err := Load(storagetest.Types(t))
+	all, err := buildFrom(t)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,16 +30,15 @@ func TestBuiltin(t *testing.T) {
 }
 
 func TestLoad(t *testing.T) {
-	dir := fstest.MapFS{
-		"b.yaml":    {Data: []byte("providers:\n  mine: {where: \"dc:title = ?\", pageSize: 7, count: page}\n")},
-		"a.yml":     {Data: []byte("providers:\n  tree_children: {from: Folder, count: 12}\n")},
-		"notes.txt": {Data: []byte("not a declaration")},
-		"c.yaml":    {Data: nil},
-	}
-	ps, err := Load(storagetest.Types(t), dir)
+	all, err := buildFrom(t,
+		declare.Source{Name: "a.yml", Text: "providers:\n  tree_children: {from: Folder, count: 12}\n"},
+		declare.Source{Name: "b.yaml", Text: "providers:\n  mine: {where: \"dc:title = ?\", pageSize: 7, count: page}\n"},
+		declare.Source{Name: "c.yaml"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+	ps := providers(func() *Providers { return all })
 	for _, c := range []struct {
 		name, query string
 		count       countTo
@@ -48,14 +54,11 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %s, count %d; want %s, count %d", c.name, got, p.Count, c.query, c.count)
 		}
 	}
-	if p, _ := builtin().find("tree_children"); p.From != "" {
-		t.Error("a folder's providers changed the built-in ones")
+	if p, _ := providers(builtin).find("tree_children"); p.From != "" {
+		t.Error("texts changed the built-in ones")
 	}
 	if _, err := ps.find("nope"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("nope: %v", err)
-	}
-	if _, err := Load(storagetest.Types(t), fstest.MapFS{}); err != nil {
-		t.Errorf("empty folder: %v", err)
 	}
 }
 
@@ -80,10 +83,9 @@ func TestLoadRefuses(t *testing.T) {
 		"providers:\n p:\n  aggregates:\n   a: {field: \"dc:natur\", type: terms}": "x.yaml:4: provider p: aggregate a: unknown field \"dc:natur\", perhaps dc:nature",
 		"providers:\n p:\n  quickFilters:\n   q: {where: \"x:y = 1\"}":             "x.yaml:4: provider p: quick filter q: unknown field \"x:y\"",
 		"providers:\n p:\n  where: \"a:b = 1\"\n  from: Fil":                       "x.yaml:3: provider p: where: unknown field \"a:b\"\nx.yaml:4: provider p: from: ",
-		"providers: [":                        "x.yaml:1: ",
-		"# " + strings.Repeat("long ", 1<<18): "x.yaml:1: larger than",
+		"providers: [": "x.yaml:1: ",
 	} {
-		_, err := Load(storagetest.Types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
+		_, err := buildFrom(t, declare.Source{Name: "x.yaml", Text: src})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s…", src, err, want)
 		}

@@ -8,7 +8,7 @@ import (
 	"catena/engine/openapi"
 )
 
-func readProvider(providers *Providers) engine.Op {
+func readProvider(ps providers) engine.Op {
 	return engine.Op{
 		Name:      "Repository.ReadPageProvider",
 		Label:     "Page Provider",
@@ -16,10 +16,10 @@ func readProvider(providers *Providers) engine.Op {
 		Doc:       "Returns the declaration of a page provider.",
 		Effect:    engine.Pure,
 		Callers:   engine.Anyone,
-		Constants: map[string]func(string) error{"providerName": providers.known},
+		Constants: map[string]func(string) error{"providerName": ps.known},
 		Result:    openapi.Ref("PageProvider"),
 		Run: engine.On(func(p readProviderParams, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
-			return p.run(providers)
+			return p.run(ps)
 		}),
 	}
 }
@@ -28,8 +28,8 @@ type readProviderParams struct {
 	Provider string `json:"providerName" doc:"Name of the page provider."`
 }
 
-func (p readProviderParams) run(providers *Providers) (map[string]any, error) {
-	found, err := providers.find(p.Provider)
+func (p readProviderParams) run(ps providers) (map[string]any, error) {
+	found, err := ps.find(p.Provider)
 	if err != nil {
 		return nil, err
 	}

@@ -1,25 +1,25 @@
 // Package repository holds operations on the whole repository: finding a document by its path or id, queries, page
 // providers, and what administrators need: query plans and checks. Page providers are declared in YAML, built-in ones
-// and those of a folder of files; how a query finds its results is storage's business.
+// and texts of a server's own; how a query finds its results is storage's business.
 package repository
 
 import (
 	"catena/engine"
 )
 
-// Ops returns the repository operations with the page providers given; nil: the built-in ones.
-func Ops(providers *Providers) []engine.Op {
-	if providers == nil {
-		providers = builtin()
+// Ops returns the repository operations with the page providers that a function returns; nil: the built-in ones.
+func Ops(ps func() *Providers) []engine.Op {
+	if ps == nil {
+		ps = builtin
 	}
 	return []engine.Op{
 		explain,
 		getDocument,
-		pageProvider(providers),
+		pageProvider(ps),
 		queryDocs,
-		readProvider(providers),
+		readProvider(ps),
 		repositories,
-		resultSetPageProvider(providers),
+		resultSetPageProvider(ps),
 		resultSetQuery,
 		saveSession,
 		slowQueries,

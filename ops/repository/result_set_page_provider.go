@@ -14,7 +14,7 @@ import (
 // plainColumns are what a row holds when a provider names no columns.
 const plainColumns = "ecm:uuid, ecm:path, ecm:name, ecm:primaryType, dc:title"
 
-func resultSetPageProvider(providers *Providers) engine.Op {
+func resultSetPageProvider(ps providers) engine.Op {
 	return engine.Op{
 		Name:      "Repository.ResultSetPageProvider",
 		Aliases:   []string{"Resultset.PageProvider"},
@@ -23,9 +23,9 @@ func resultSetPageProvider(providers *Providers) engine.Op {
 		Doc:       "Runs a named query and returns a page of rows. Without columns in the provider, rows have id, path, name, type and title.",
 		Effect:    engine.Reads,
 		Callers:   engine.Anyone,
-		Constants: map[string]func(string) error{"providerName": providers.known},
+		Constants: map[string]func(string) error{"providerName": ps.known},
 		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*search.Rows, error) {
-			return p.run(c, providers)
+			return p.run(c, ps)
 		}),
 	}
 }
@@ -42,14 +42,14 @@ type resultSetPageProviderParams struct {
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }
 
-func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*search.Rows, error) {
+func (p resultSetPageProviderParams) run(c *engine.Ctx, ps providers) (*search.Rows, error) {
 	if err := checkLanguage(p.Language); err != nil {
 		return nil, err
 	}
 	if p.Provider == "" {
 		return nil, fault.Invalid.Errorf("providerName: is missing").In("providerName")
 	}
-	found, err := providers.find(p.Provider)
+	found, err := ps.find(p.Provider)
 	if err != nil {
 		return nil, err
 	}

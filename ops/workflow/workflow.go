@@ -19,11 +19,13 @@
 package workflow
 
 import (
+	"cmp"
 	"sync"
 
 	"catena/engine"
 	"catena/engine/workflow"
 	"catena/storage"
+	"catena/storage/declare"
 	"catena/storage/schema"
 )
 
@@ -36,11 +38,10 @@ func (ms models) known(name string) error {
 	return err
 }
 
-// Ops returns the operations with the models given; nil: the built-in ones.
-func Ops(given *workflow.Models) []engine.Op {
-	ms := models(builtin)
-	if given != nil {
-		ms = func() *workflow.Models { return given }
+// Ops returns the operations with the models that a function returns; nil: the built-in ones.
+func Ops(ms func() *workflow.Models) []engine.Op {
+	if ms == nil {
+		ms = builtin
 	}
 	return []engine.Op{
 		applyMapping(ms),
@@ -89,7 +90,9 @@ var builtin = sync.OnceValue(func() *workflow.Models {
 	types, err := schema.Load(schema.Defaults())
 	if err == nil {
 		var ms *workflow.Models
-		if ms, err = workflow.Load(types, engine.CheckExpression); err == nil {
+		var wrong []declare.Mistake
+		ms, wrong, err = workflow.Build(types, engine.CheckExpression, nil)
+		if err = cmp.Or(err, declare.ErrorOf(wrong)); err == nil {
 			return ms
 		}
 	}

@@ -1,13 +1,13 @@
 package workflow_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 
 	"catena/chains"
 	"catena/engine"
@@ -17,6 +17,7 @@ import (
 	opsworkflow "catena/ops/workflow"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/declare"
 	"catena/storage/outbox"
 	"catena/storage/schema"
 )
@@ -95,11 +96,11 @@ func with(t *testing.T, set *engine.Set, source string) *engine.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ms, err := workflow.Load(types, engine.CheckExpression, fstest.MapFS{"own.yaml": {Data: []byte(source)}})
-	if err != nil {
+	ms, wrong, err := workflow.Build(types, engine.CheckExpression, []declare.Source{{Name: "own.yaml", Text: source}})
+	if err = cmp.Or(err, declare.ErrorOf(wrong)); err != nil {
 		t.Fatal(err)
 	}
-	set, err = set.With(opsworkflow.Ops(ms))
+	set, err = set.With(opsworkflow.Ops(func() *workflow.Models { return ms }))
 	if err == nil {
 		set, err = chains.Builtin(set)
 	}

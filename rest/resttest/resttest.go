@@ -168,7 +168,7 @@ func (s *Server) handler(c Config) (*rest.Handler, library.Deployments) {
 	if c.Deployed != nil {
 		deployed = c.Deployed()
 	}
-	set, err := engine.NewSet(append(ops.All(ops.Config{Service: service.Config{Server: c.Process}}), c.Ops, deployed.Ops())...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{Service: service.Config{Server: c.Process}, Texts: textsOf(deployed)}), c.Ops, deployed.Ops())...)
 	check(s.t, err)
 	set, err = chains.Builtin(set)
 	check(s.t, err)
@@ -183,6 +183,16 @@ func (s *Server) handler(c Config) (*rest.Handler, library.Deployments) {
 		c.Rest(&rc)
 	}
 	return server.New(rc), deployed
+}
+
+// textsOf finds the texts that operations know of among what is deployed, nil if they are not.
+func textsOf(all library.Deployments) *ops.Texts {
+	for _, d := range all {
+		if x, ok := d.(*ops.Texts); ok {
+			return x
+		}
+	}
+	return nil
 }
 
 // node is one of the servers.

@@ -54,13 +54,16 @@ type Node struct {
 // nodeRow is what the store has of a node.
 type nodeRow struct {
 	Node
-	Keeps bool `json:"keeps"` // it maintains automatic indexes; nodes of older versions do not say so
+	// What nodes of older versions do not say.
+	Keeps    bool `json:"keeps"`
+	Declares bool `json:"declares"`
 }
 
-// Owner knows whether all nodes maintain automatic indexes. A lost one that comes back may still write.
-var Owner = storage.Owner{Name: "nodes", Keeps: func(t *storage.Tx) (bool, error) {
+// Owner knows what all nodes are able to do. A lost one that comes back may still write.
+var Owner = storage.Owner{Name: "nodes", Able: func(t *storage.Tx, what storage.Ability) (bool, error) {
 	for _, raw := range t.Table(nodes).Scan("", "", false, 0) {
-		if n, err := decoded[nodeRow](raw, "node"); err != nil || !n.Keeps {
+		n, err := decoded[nodeRow](raw, "node")
+		if err != nil || what == storage.KeepsAutomatic && !n.Keeps || what == storage.Follows && !n.Declares {
 			return false, err
 		}
 	}
@@ -149,7 +152,7 @@ func (m *Member) beat(ctx context.Context) error {
 		n := m.self
 		m.mu.Unlock()
 		n.Seen = t.Now()
-		return t.Table(nodes).Put(n.ID, nodeRow{n, true})
+		return t.Table(nodes).Put(n.ID, nodeRow{n, true, true})
 	})
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func TestKeeps(t *testing.T) {
 	keeps := func(want bool) {
 		t.Helper()
 		w.Read(w.System(), func(tx *storage.Tx) error {
-			if ok, err := cluster.Owner.Keeps(tx); err != nil || ok != want {
+			if ok, err := cluster.Owner.Able(tx, storage.KeepsAutomatic); err != nil || ok != want {
 				t.Errorf("%t, %v, want %t", ok, err, want)
 			}
 			return nil

@@ -69,7 +69,7 @@ func (t planner) compoundPaths(p *plan) (out []*accessPath) {
 // answer costs a round trip. If it is not known, they are not used.
 func (t planner) trusts() bool {
 	if t.spent.trust == nil {
-		ok, err := t.in().KeptByAll()
+		ok, err := storage.AllAble(t.Tx, storage.KeepsAutomatic)
 		ok = ok && err == nil
 		t.spent.trust = &ok
 	}
