@@ -74,7 +74,7 @@ func agrees(t *testing.T, p *process, at, name string) (lost bool) {
 	case status == http.StatusConflict && found == http.StatusNotFound && strings.Contains(text, `"code":"run_lost"`):
 		return true
 	}
-	t.Errorf("the run %s answers %d %.200s, and its folder %d", at, status, text, found)
+	t.Errorf("the run %s answers %d %.1000s, and its folder %d", at, status, text, found)
 	return false
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -65,7 +64,7 @@ var built bool
 type process struct {
 	cmd  *exec.Cmd
 	base string
-	log  *bytes.Buffer
+	log  *serverLog
 	done chan error
 }
 
@@ -81,6 +80,32 @@ func startBy(t testing.TB, by []string, data string, args ...string) *process {
 	p := startProcess(t, by, data, args...)
 	p.ready(t)
 	return p
+}
+
+// serverLog is what a server writes: what came first and what came last, which a test that failed shows.
+type serverLog struct {
+	mu          sync.Mutex
+	first, last []byte
+}
+
+// maxServerLog is how many bytes are kept of the beginning, and at least of the end.
+const maxServerLog = 16 << 10
+
+func (l *serverLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(p), maxServerLog-len(l.first))
+	l.first, l.last = append(l.first, p[:n]...), append(l.last, p[n:]...)
+	if len(l.last) > 2*maxServerLog {
+		l.last = append([]byte("…"), l.last[len(l.last)-maxServerLog:]...)
+	}
+	return len(p), nil
+}
+
+func (l *serverLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.first) + string(l.last)
 }
 
 // startProcess is startBy for a server that need not be ready.
@@ -100,11 +125,11 @@ func startProcess(t testing.TB, by []string, data string, args ...string) *proce
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: cmd, log: &bytes.Buffer{}, done: make(chan error, 1)}
+	p := &process{cmd: cmd, log: &serverLog{}, done: make(chan error, 1)}
 	lines := bufio.NewReader(stderr)
 	for p.base == "" {
 		line, err := lines.ReadString('\n')
-		p.log.WriteString(line)
+		_, _ = io.WriteString(p.log, line)
 		if _, addr, ok := strings.Cut(line, " on "); ok && strings.HasPrefix(line, "catena ") {
 			p.base = strings.TrimSpace(addr)
 		}
@@ -114,10 +139,14 @@ func startProcess(t testing.TB, by []string, data string, args ...string) *proce
 		}
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, lines)
+		_, _ = io.Copy(p.log, lines)
 		p.done <- cmd.Wait()
 	}()
-	t.Cleanup(func() { p.stop(t) })
+	t.Cleanup(func() {
+		if p.stop(t); t.Failed() {
+			t.Logf("what %s wrote:\n%s", p.base, p.log)
+		}
+	})
 	return p
 }
 
