@@ -165,6 +165,9 @@ func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, er
 	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.ID == id && w.run.SeenBy(tx) })
 	run, d, err := history.Get(tx, id)
 	if len(waiting) > 0 && fault.Is(err, fault.NotFound) {
+		if w := waiting[0]; w.failed != nil {
+			return w.run, *w.failed, nil
+		}
 		return waiting[0].run, waiting[0].asked.details(waiting[0].trace, e.limits.RunSize), nil
 	}
 	if d.Steps != nil {

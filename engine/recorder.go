@@ -16,8 +16,8 @@ import (
 	"catena/storage/history"
 )
 
-// recorder takes calls that went well over from those who made them, and writes many at once. Nobody waits for it: what
-// comes while too much waits is not recorded, which is counted.
+// recorder takes calls that went well over from those who made them, and writes many at once; also calls that failed, if the store did
+// not keep them at once. Nobody waits for it: what comes while too much waits is not recorded, which is counted.
 type recorder struct {
 	rate
 
@@ -37,17 +37,21 @@ type recorder struct {
 
 // recorded is a call that is to be written.
 type recorded struct {
-	e     *Engine
-	run   history.Run
-	asked *asked
-	trace *Trace
-	size  int
+	e      *Engine
+	run    history.Run
+	asked  *asked
+	trace  *Trace
+	failed *EndedDetails // of one that failed, which needs no asked and no trace
+	size   int
+	tries  int
 }
 
 const (
 	maxWaitingRuns = 16 << 20 // bytes of all runs that wait to be written
 	runBatch       = 200      // runs that one transaction writes
 	runPause       = 250 * time.Millisecond
+	runRetry       = 2 * time.Second // after the store could not be written to
+	runTries       = 20
 )
 
 // RunCounts are how many runs were written, were not recorded because too many waited, and because their owner made too
@@ -93,9 +97,14 @@ func (r *running) record() {
 	w := &recorded{e: r.e, run: r.ended(), asked: r.asking().own(l.RunSize), trace: r.root}
 	w.run.Expires = r.e.now().Add(l.KeepRuns).UTC().Truncate(time.Second)
 	w.size = len(w.asked.input) + len(w.asked.params) + len(w.asked.context) + w.trace.size()
+	rec.add(w, l.RunQueue)
+}
+
+// add has a call wait to be written, unless too many or too much of them do.
+func (rec *recorder) add(w *recorded, most int) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if len(rec.queue) >= l.RunQueue || rec.bytes+w.size > maxWaitingRuns {
+	if len(rec.queue) >= most || rec.bytes+w.size > maxWaitingRuns {
 		rec.dropped.Add(1)
 		return
 	}
@@ -120,20 +129,31 @@ func (rec *recorder) waiting(want func(w *recorded) bool) (out []*recorded) {
 	return out
 }
 
-// take begins to write the oldest of what waits, of one repository.
+// take begins to write the oldest of what waits, of one repository: runs that went well, or one that failed.
 func (rec *recorder) take() []*recorded {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for rec.taken < min(len(rec.queue), runBatch) && rec.queue[rec.taken].e.repo == rec.queue[0].e.repo {
-		rec.taken++
+		failed := rec.queue[rec.taken].failed != nil
+		if failed && rec.taken > 0 {
+			break
+		}
+		if rec.taken++; failed {
+			break
+		}
 	}
 	return slices.Clone(rec.queue[:rec.taken])
 }
 
-// settle is the end of what take began.
-func (rec *recorder) settle(err error) {
+// settle is the end of what take began. What could not be written is tried again some times, which later says.
+func (rec *recorder) settle(err error) (later bool) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
+	if err != nil && !fault.Is(err, fault.Internal) && rec.queue[0].tries < runTries {
+		rec.queue[0].tries++
+		rec.taken = 0
+		return true
+	}
 	for _, w := range rec.queue[:rec.taken] {
 		rec.bytes -= w.size
 	}
@@ -144,17 +164,19 @@ func (rec *recorder) settle(err error) {
 	}
 	rec.queue = slices.Delete(rec.queue, 0, rec.taken)
 	rec.taken = 0
+	return false
 }
 
 // RecordRuns writes what the calls of all repositories hand over until ctx ends, and then what is left. OneVersion reports whether
 // all servers of the store are of this version; nil: there are no others.
 func (e *Engine) RecordRuns(ctx context.Context, oneVersion func(context.Context) bool) error {
 	e.recorder.oneVersion = oneVersion
-	for {
+	for again := (<-chan time.Time)(nil); ; {
 		select {
 		case <-ctx.Done():
 			e.writeRuns(context.WithoutCancel(ctx))
 			return nil
+		case <-again:
 		case <-e.recorder.some:
 		}
 		// Others come meanwhile, and are written in the same transaction.
@@ -162,30 +184,36 @@ func (e *Engine) RecordRuns(ctx context.Context, oneVersion func(context.Context
 		case <-ctx.Done():
 		case <-time.After(runPause):
 		}
-		e.writeRuns(context.WithoutCancel(ctx))
+		if again = nil; e.writeRuns(context.WithoutCancel(ctx)) {
+			again = time.After(runRetry)
+		}
 	}
 }
 
-// writeRuns writes what waits.
-func (e *Engine) writeRuns(ctx context.Context) {
+// writeRuns writes what waits. Later says that the rest is to be tried again.
+func (e *Engine) writeRuns(ctx context.Context) (later bool) {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
-	for {
+	for !later {
 		batch := e.recorder.take()
 		if len(batch) == 0 {
-			return
+			return false
 		}
 		repo := batch[0].e.repo
 		err := repo.Update(ctx, repo.System(), e.prepared(ctx, batch))
-		if err != nil {
+		if later = e.recorder.settle(err); err != nil && !later {
 			e.log.Warn("runs are not recorded", "runs", len(batch), "error", err)
 		}
-		e.recorder.settle(err)
 	}
+	return later
 }
 
-// prepared returns what writes runs: in blocks, or in rows while servers of another version share the store.
+// prepared returns what writes runs: one that failed, or those that went well in blocks, or in rows while servers of another version
+// share the store.
 func (e *Engine) prepared(ctx context.Context, batch []*recorded) func(tx *storage.Tx) error {
+	if w := batch[0]; w.failed != nil {
+		return func(tx *storage.Tx) error { return w.e.keepFailed(tx, w.run, *w.failed) }
+	}
 	ended := make([]history.Ended, len(batch))
 	if !e.recorder.alike(ctx) {
 		for i, w := range batch {
@@ -254,7 +282,7 @@ func (f *rate) admit(owner string, most int, now time.Time) bool {
 // maxFailureError bounds the message of a failed run that is kept.
 const maxFailureError = 2000
 
-// keepTime bounds how long a caller waits for the store to keep its failed run.
+// keepTime bounds how long a caller waits for the store to keep its failed run. If it does not meanwhile, the recorder does later.
 const keepTime = 5 * time.Second
 
 // keepFailure keeps a call that failed if a caller from outside made it in earnest, was allowed to, and the operation
@@ -275,12 +303,15 @@ func (e *Engine) keepFailure(r *running, err error) {
 	defer cancel()
 	e.failures.writing.Lock()
 	defer e.failures.writing.Unlock()
-	err = e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error {
-		return history.KeepFailed(tx, f, d, history.Limits{All: e.limits.Failed, User: e.limits.UserFailed})
-	})
+	err = e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return e.keepFailed(tx, f, d) })
 	if err != nil {
-		e.log.Warn("a failed run is not kept", "run", f.ID, "operation", f.Op, "error", err)
+		e.log.Warn("a failed run is not kept yet", "run", f.ID, "operation", f.Op, "error", err)
+		e.recorder.add(&recorded{e: e, run: f, failed: &d, size: len(f.Error) + len(d.Input) + len(d.Params) + len(d.Context) + len(d.Trace)}, e.limits.RunQueue)
 	}
+}
+
+func (e *Engine) keepFailed(tx *storage.Tx, f EndedRun, d EndedDetails) error {
+	return history.KeepFailed(tx, f, d, history.Limits{All: e.limits.Failed, User: e.limits.UserFailed})
 }
 
 // namesNothing reports whether a call failed because its input, or what a parameter names, is not there.

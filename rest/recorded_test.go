@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"catena/engine"
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/history"
+	"catena/storage/kv"
+	"catena/storage/memory"
 )
 
 // recording starts one server, whose runs are on others once they are written, with a chain that returns a title, or fails without one.
@@ -191,5 +197,62 @@ func TestRetryRecorded(t *testing.T) {
 		if r["repeats"] != list[0] && r["repeats"] != list[1] {
 			t.Errorf("run %v", r)
 		}
+	}
+}
+
+// refusing is a store that may be out of reach for what is written.
+type refusing struct {
+	kv.Store
+	broken atomic.Bool
+}
+
+func (s *refusing) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	snap, err := s.Store.Begin(ctx, write)
+	return refusingSnapshot{snap, s}, err
+}
+
+type refusingSnapshot struct {
+	kv.Snapshot
+	s *refusing
+}
+
+func (n refusingSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
+	if n.s.broken.Load() && len(b.Writes) > 0 {
+		return fault.Unavailable.Errorf("store: no answer")
+	}
+	return n.Snapshot.Commit(ctx, b)
+}
+
+// TestRunsOfAnOutage: calls that fail or are recorded while the store cannot be written to are listed at once, and written later.
+func TestRunsOfAnOutage(t *testing.T) {
+	store := &refusing{Store: memory.New()}
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Single: true, Engine: func(c *engine.Config) { c.Limits.CallSample = 1 },
+		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) }})
+	const fails, goes = "/api/v1/automation/Test.Fail", "/api/v1/automation/Test.Echo"
+	answers(t, s.Do("POST", goes, `{"params":{"value":"first"}}`), 200, "first")
+	written(t, s)
+	store.broken.Store(true)
+	answers(t, s.Do("POST", goes, `{"params":{"value":"before"}}`), 200, "before")
+	answers(t, s.Do("POST", fails, `{"params":{"kind":"limit"}}`), 422, "")
+	answers(t, s.Do("POST", goes, `{"params":{"value":"after"}}`), 200, "after")
+	for _, broken := range []bool{true, false} {
+		store.broken.Store(broken)
+		written(t, s)
+		if a, b := runsOf(t, s, "?state=failed"), runsOf(t, s, "?state=done&operation=Test.Echo"); len(a) != 1 || len(b) != 3 {
+			t.Errorf("broken %t: %d runs that failed, %d that went well", broken, len(a), len(b))
+		}
+		var kept []history.Run
+		if err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) (err error) {
+			kept, _, err = history.List(tx, &history.Filter{Limit: 10})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 1, false: 4}[broken]; len(kept) != want {
+			t.Errorf("broken %t: %d runs are kept, want %d", broken, len(kept), want)
+		}
+	}
+	if got := s.Engine.RunCounts(); got.Dropped != 0 {
+		t.Errorf("counts %+v", got)
 	}
 }
