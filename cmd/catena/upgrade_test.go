@@ -38,6 +38,7 @@ type upgraded struct {
 	async   []string          // addresses of asynchronous runs, by number
 	failed  int               // calls that failed
 	waiting int               // rounds of chains that wait
+	words   int               // versions of a vocabulary
 }
 
 // work has a server make something of each kind that is kept.
@@ -156,6 +157,7 @@ func TestUpgrade(t *testing.T) {
 	u := &upgraded{t: t, titles: map[string]string{}}
 	nodes := [2]*process{startVersion(t, old, t.TempDir(), args...), startVersion(t, old, t.TempDir(), args...)}
 	u.begin(nodes[0])
+	versions := [2]string{old, old}
 	awaitOp(t, nodes[1].base, "Crash.Few")
 	for step, change := range []struct {
 		node int
@@ -177,6 +179,12 @@ func TestUpgrade(t *testing.T) {
 			u.shows(p)
 		}
 		u.automatic(nodes[change.node])
+		if versions[change.node] = change.to; change.to == "" {
+			u.declares(nodes[change.node], versions[1-change.node])
+		}
+	}
+	if u.words == 0 {
+		t.Error("no vocabulary was deployed although both servers were of this version")
 	}
 	for _, p := range nodes {
 		p.stop(t)
@@ -185,6 +193,24 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("verify: %d %s%s", code, out, errs)
 	}
 	t.Logf("%d documents, %d asynchronous runs, %d chains that waited", u.made, len(u.async), 10*u.waiting)
+}
+
+// declares deploys a vocabulary on a server of today. That is refused while the other one may be of a version that would not follow.
+func (u *upgraded) declares(p *process, beside string) {
+	t := u.t
+	t.Helper()
+	u.words++
+	status, text := p.ask(t, "Administrator", "POST", "/api/v1/automation/Vocabulary.Save",
+		fmt.Sprintf(`{"params":{"name":"words.yaml","source":"directories:\n  word:\n    schema: vocabulary\n    entries:\n      w%d: {en: Word}\n"}}`, u.words))
+	switch {
+	case status == http.StatusConflict && beside != "" && strings.Contains(text, "upgrade all servers first"):
+		u.words--
+	case status != http.StatusOK:
+		t.Errorf("a vocabulary beside %q: %d %s", beside, status, text)
+	}
+	if u.words > 0 {
+		p.want(t, 200, "Administrator", "GET", fmt.Sprintf("/api/v1/directory/word/w%d", u.words), "")
+	}
 }
 
 // automatic expects that the server has declared no index by itself. Those of the version before do not know the figure.
