@@ -226,8 +226,10 @@ func (n refusingSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
 // TestRunsOfAnOutage: calls that fail or are recorded while the store cannot be written to are listed at once, and written later.
 func TestRunsOfAnOutage(t *testing.T) {
 	store := &refusing{Store: memory.New()}
-	s := resttest.Start(t, resttest.Config{Ops: testOps, Single: true, Engine: func(c *engine.Config) { c.Limits.CallSample = 1 },
-		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) }})
+	s := resttest.Start(t, resttest.Config{
+		Ops: testOps, Single: true, Engine: func(c *engine.Config) { c.Limits.CallSample = 1 },
+		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
+	})
 	const fails, goes = "/api/v1/automation/Test.Fail", "/api/v1/automation/Test.Echo"
 	answers(t, s.Do("POST", goes, `{"params":{"value":"first"}}`), 200, "first")
 	written(t, s)
