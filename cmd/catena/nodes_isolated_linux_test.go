@@ -212,6 +212,8 @@ func (s *isolation) round(i int, how string, cut func(*testing.T) func()) {
 	heal, began := cut(t), time.Now()
 	runs(t, a.base, "Document.RemovePermission", map[string]any{"user": "ann"}, nil, "/default-domain/workspaces/"+folder)
 	revoked := time.Now()
+	arrived := make(chan time.Duration, 1)
+	go func() { arrived <- s.arrived(began) }() // while the isolated node is looked at, which may wait for as long
 	refused := s.writes[1].await(t, "a write is refused", began, func(r reply) bool { return !succeeded(r) })
 	unready := s.readyz.await(t, "the node says that it is not ready", began, func(r reply) bool { return r.status == http.StatusServiceUnavailable })
 	unread := s.reads[1].await(t, "a read is refused", began, func(r reply) bool { return !succeeded(r) })
@@ -223,7 +225,7 @@ func (s *isolation) round(i int, how string, cut func(*testing.T) func()) {
 	if !strings.Contains(unready.text, "nodeStatus") {
 		t.Errorf("readyz of the isolated node: %s", unready.text)
 	}
-	told := s.arrived(began)
+	told := <-arrived
 	if n := s.net.sessions(t); n > 0 {
 		t.Errorf("%d sessions of the isolated node are left in the database after %s, with their locks", n, told)
 	}
@@ -267,7 +269,8 @@ func (s *isolation) arrived(before time.Time) time.Duration {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Errorf("not within a minute: %s", missing)
+	_, jobs := administer(t, http.MethodPost, s.nodes[0].base+"/api/v1/automation/Job.List", "application/json", `{"params":{"limit":20}}`)
+	t.Errorf("not within a minute: %s; jobs that are left: %.5000s", missing, jobs)
 	return time.Since(before)
 }
 
