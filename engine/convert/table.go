@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/engine/program"
+	fulltext "catena/storage/text"
 )
 
 // PDF is the type of PDF files.
@@ -18,7 +19,7 @@ const (
 // Types that hold text people can read, also in messages, office documents that their text can be taken out of, and pictures that can be decoded.
 var (
 	texts    = []string{"text/*", "application/json", "application/xml", "application/yaml", "application/xhtml+xml", "image/svg+xml"}
-	readable = slices.Concat(texts, []string{"message/rfc822"})
+	readable = slices.Concat(texts, []string{fulltext.Message, fulltext.Outlook})
 	office   = []string{ooxml + "*", odf + "*"}
 	pictures = []string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp", "image/tiff"}
 )

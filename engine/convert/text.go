@@ -38,7 +38,7 @@ var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM))
 // page makes a page of HTML of the source.
 func (s *source) page() (string, error) {
 	text, err := s.text()
-	if s.blob.Type == fulltext.Message {
+	if fulltext.IsMessage(s.blob.Type) {
 		text, err = s.officeText()
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func toHTML(s *source) ([]byte, string, error) {
 }
 
 func toText(s *source) ([]byte, string, error) {
-	if isOffice(s.blob.Type) || s.blob.Type == fulltext.Message {
+	if isOffice(s.blob.Type) || fulltext.IsMessage(s.blob.Type) {
 		text, err := s.officeText()
 		return []byte(text), "text/plain", err
 	}

@@ -21,6 +21,7 @@ var extensions = map[string]string{
 	"htm": "text/html", "html": "text/html", "ico": "image/x-icon", "ics": "text/calendar", "jpeg": "image/jpeg", "jpg": "image/jpeg",
 	"js": "text/javascript", "json": "application/json", "log": "text/plain", "markdown": "text/markdown", "md": "text/markdown",
 	"mjs": "text/javascript", "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4",
+	"msg": "application/vnd.ms-outlook",
 	"odg": "application/vnd.oasis.opendocument.graphics", "odp": "application/vnd.oasis.opendocument.presentation",
 	"ods": "application/vnd.oasis.opendocument.spreadsheet", "odt": "application/vnd.oasis.opendocument.text",
 	"ogg": "audio/ogg", "pdf": "application/pdf", "png": "image/png", "ppt": "application/vnd.ms-powerpoint",

@@ -3,29 +3,10 @@ package text
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/binary"
 	"io"
 	"testing"
-	"unicode/utf16"
 )
 
-// compoundFile is a compound file with a directory in its first sector, of one stream in the second.
-func compoundFile(stream string, content ...byte) []byte {
-	out := make([]byte, 3*512)
-	copy(out, compoundMark)
-	binary.LittleEndian.PutUint16(out[30:], 9)
-	for i, name := range []string{"Root Entry", stream} {
-		entry := out[512+i*directoryEntry:]
-		for j, unit := range utf16.Encode([]rune(name)) {
-			binary.LittleEndian.PutUint16(entry[2*j:], unit)
-		}
-		binary.LittleEndian.PutUint32(entry[116:], 1)
-	}
-	copy(out[1024:], content)
-	return out
-}
-
-// TestEncrypted knows documents with a password from those without.
 func TestEncrypted(t *testing.T) {
 	archive := func(manifest string) []byte {
 		var b bytes.Buffer
@@ -42,15 +23,16 @@ func TestEncrypted(t *testing.T) {
 		file []byte
 		want bool
 	}{
-		{"docx", compoundFile("EncryptedPackage"), true},
-		{"ppt", compoundFile("EncryptedSummary"), true},
-		{"doc", compoundFile("WordDocument", 0xec, 0xa5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), true},
-		{"doc without", compoundFile("WordDocument", 0xec, 0xa5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2), false},
-		{"xls", compoundFile("Workbook", 9, 8, 2, 0, 0, 6, 0x2f, 0, 2, 0, 0, 0), true},
-		{"xls without", compoundFile("Workbook", 9, 8, 2, 0, 0, 6, 0x42, 0, 2, 0, 0x2f, 0), false},
+		{"docx", compoundFile(entry{"EncryptedPackage", nil}), true},
+		{"ppt", compoundFile(entry{"EncryptedSummary", nil}), true},
+		{"doc", compoundFile(entry{"WordDocument", []byte{0xec, 0xa5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}), true},
+		{"doc without", compoundFile(entry{"WordDocument", []byte{0xec, 0xa5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}}), false},
+		{"xls", compoundFile(entry{"Workbook", []byte{9, 8, 2, 0, 0, 6, 0x2f, 0, 2, 0, 0, 0}}), true},
+		{"xls without", compoundFile(entry{"Workbook", []byte{9, 8, 2, 0, 0, 6, 0x42, 0, 2, 0, 0x2f, 0}}), false},
 		{"odt", archive(`<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>`), true},
 		{"odt without", archive(`<manifest:file-entry/>`), false},
-		{"cut", compoundFile("EncryptedPackage")[:600], false},
+		{"far", compoundFile(append(fillers(20), entry{"Workbook", []byte{9, 8, 2, 0, 0, 6, 0x2f, 0, 2, 0, 0, 0}})...), true},
+		{"cut", compoundFile(entry{"EncryptedPackage", nil})[:600], false},
 		{"short", compoundMark, false},
 		{"empty", nil, false},
 	} {
@@ -61,7 +43,7 @@ func TestEncrypted(t *testing.T) {
 }
 
 func FuzzEncrypted(f *testing.F) {
-	f.Add(compoundFile("Workbook", 9, 8))
-	f.Add(compoundFile("EncryptedPackage"))
+	f.Add(compoundFile(entry{"Workbook", []byte{9, 8}}))
+	f.Add(compoundFile(entry{"EncryptedPackage", nil}))
 	f.Fuzz(func(_ *testing.T, data []byte) { Encrypted(bytes.NewReader(data), int64(len(data))) })
 }

@@ -61,6 +61,8 @@ func readerOf(mime, name string) reader {
 		return readHTML
 	case mime == Message || ext == ".eml":
 		return readMessage
+	case mime == Outlook || ext == ".msg":
+		return readOutlook
 	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/x-yaml", slices.Contains(plain, ext):
 		return readPlain
 	case strings.HasPrefix(mime, "application/vnd.openxmlformats-officedocument."), strings.HasPrefix(mime, "application/vnd.oasis.opendocument."),
@@ -81,32 +83,38 @@ func readPlain(f io.ReadSeeker, _ int64) (string, error) {
 	return Decode(b, "", ""), err
 }
 
-// Message is the type of messages of electronic mail.
-const Message = "message/rfc822"
+// Types of messages of electronic mail: as they are sent, and as Outlook saves them.
+const (
+	Message = "message/rfc822"
+	Outlook = "application/vnd.ms-outlook"
+)
 
-// readMessage reads what somebody who opens a message sees: who wrote to whom, about what, the text, and the names of its files.
+// IsMessage reports whether a type is one of messages of electronic mail.
+func IsMessage(mime string) bool { return mime == Message || mime == Outlook }
+
+// readMessage reads what somebody who opens a message sees.
 func readMessage(f io.ReadSeeker, _ int64) (string, error) {
 	body, err := io.ReadAll(io.LimitReader(f, maxRead))
 	if err != nil {
 		return "", err
 	}
-	var files strings.Builder
+	var files []string
 	m, err := rfc822.Parse(body, func(f rfc822.File) error {
-		files.WriteString(f.Name + "\n")
+		files = append(files, f.Name)
 		return nil
 	})
 	if err != nil {
 		return "", err
 	}
-	said := m.Text
-	if strings.TrimSpace(said) == "" {
-		said = HTML(m.HTML)
+	return shownMessage(m.Subject, m.Name+" "+m.From, slices.Concat(m.To, m.Cc), m.Text, m.HTML, files), nil
+}
+
+// shownMessage is what somebody who opens a message sees: about what it is, who wrote to whom, the text, and the names of its files.
+func shownMessage(subject, from string, to []string, plain, page string, files []string) string {
+	if strings.TrimSpace(plain) == "" {
+		plain = HTML(page)
 	}
-	var b strings.Builder
-	for _, line := range []string{m.Subject, strings.TrimSpace(m.Name + " " + m.From), strings.Join(slices.Concat(m.To, m.Cc), ", "), "", strings.TrimSpace(said), files.String()} {
-		b.WriteString(line + "\n")
-	}
-	return b.String(), nil
+	return strings.Join([]string{subject, strings.TrimSpace(from), strings.Join(to, ", "), "", strings.TrimSpace(plain), strings.Join(files, "\n")}, "\n") + "\n"
 }
 
 func readHTML(f io.ReadSeeker, _ int64) (string, error) {
