@@ -10,12 +10,49 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"catena/engine/scenario"
 	"catena/rest/resttest"
 )
 
 // mcpEntryPoint calls operations as models do, with the tool run_operation. It sends no files.
-type mcpEntryPoint struct{ s *resttest.Server }
+type mcpEntryPoint struct {
+	s         *resttest.Server
+	described map[string]any // schemas of results by operation, as models get them; nil of what is not described
+}
+
+// mistold returns an error if a result is not what models are told that the operation returns.
+func (d *mcpEntryPoint) mistold(ctx context.Context, user string, c scenario.Command, out scenario.Outcome) error {
+	schema, known := d.described[c.Op]
+	if !known {
+		res, err := d.call(ctx, user, "describe_operation", map[string]any{"name": c.Op})
+		if err != nil || res.IsError {
+			return err // without one, the operation is gone now
+		}
+		var about struct{ Result any }
+		if err := json.Unmarshal(res.StructuredContent, &about); err != nil {
+			return err
+		}
+		schema = about.Result
+		d.described[c.Op] = schema
+	}
+	if schema == nil || out.Failure != nil || out.Files != nil || c.DryRun {
+		return nil
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("result.json", closed(schema)); err != nil {
+		return err
+	}
+	s, err := compiler.Compile("result.json")
+	if err == nil {
+		err = s.Validate(out.Wire)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the result is not what models are told: %w", c.Op, err)
+	}
+	return nil
+}
 
 func (d *mcpEntryPoint) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
 	if len(c.Files) > 0 {
@@ -27,7 +64,7 @@ func (d *mcpEntryPoint) Run(ctx context.Context, user string, c scenario.Command
 			args[name] = raw
 		}
 	}
-	res, err := d.call(ctx, user, args)
+	res, err := d.call(ctx, user, "run_operation", args)
 	if err != nil {
 		return broken(err)
 	}
@@ -51,6 +88,9 @@ func (d *mcpEntryPoint) Run(ctx context.Context, user string, c scenario.Command
 		return broken(fmt.Errorf("no text beside %s", res.StructuredContent))
 	}
 	takeFiles(&out)
+	if err := d.mistold(ctx, user, c, out); err != nil {
+		return broken(err)
+	}
 	return out
 }
 
@@ -63,9 +103,9 @@ type toolResult struct {
 }
 
 // call posts one request in the form without sessions.
-func (d *mcpEntryPoint) call(ctx context.Context, user string, args map[string]any) (*toolResult, error) {
+func (d *mcpEntryPoint) call(ctx context.Context, user, tool string, args map[string]any) (*toolResult, error) {
 	body, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "run_operation", "arguments": args},
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
 	})
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ var entryPoints = []struct {
 	open func(*resttest.Server) scenario.EntryPoint
 }{
 	{"engine", func(s *resttest.Server) scenario.EntryPoint { return engineEntryPoint{s} }},
-	{"mcp", func(s *resttest.Server) scenario.EntryPoint { return &mcpEntryPoint{s} }},
+	{"mcp", func(s *resttest.Server) scenario.EntryPoint { return &mcpEntryPoint{s, map[string]any{}} }},
 	{"rest", func(s *resttest.Server) scenario.EntryPoint { return &restEntryPoint{s} }},
 }
 

@@ -133,7 +133,7 @@ var imports = map[string][]string{
 	"rest/page":                      {"decks/field", "engine", "rest", "rest/web", "rest/web/docs", "storage/cluster", "storage/credential"},
 	"rest/people":                    {"engine", "rest", "rest/web", "storage/credential", "storage/oauth"},
 	"rest/server":                    {"engine", "engine/entity", "engine/lines", "engine/openapi", "rest", "rest/..."},
-	"rest/mcp":                       {"engine", "engine/entity", "engine/find", "decks/field", "storage/jsontext"},
+	"rest/mcp":                       {"engine", "engine/entity", "engine/find", "engine/openapi", "decks/field", "storage/jsontext"},
 	"rest/web":                       {"decks/field", "decks/format", "decks/theme", "rest/web/docs"},
 	"rest/web/docs":                  {"storage/text"},
 	"rest/resttest":                  {"..."}, // a server for tests

@@ -28,12 +28,13 @@ func (c *Config) addAutomation(s *server) {
 	reads := &hints
 	s.add(&mcp.Tool{
 		Name: "describe_operation", Title: "Describe operation", Annotations: reads,
-		Description: "Returns the documentation of an operation with the JSON Schema of its parameters.",
+		Description: "Returns the documentation of an operation with the JSON Schemas of its parameters and its result.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"Name of the operation, for example Document.Create."}},"required":["name"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{
 			"name":{"type":"string"},"aliases":{"type":"array","items":{"type":"string"}},"label":{"type":"string"},"category":{"type":"string"},
 			"description":{"type":"string"},"signature":{"type":"array","items":{"type":"string"},"description":"Types of input and output in turn."},
-			"effect":{"type":"string"},"params":{"type":"object","description":"JSON Schema of the parameters."}
+			"effect":{"type":"string"},"params":{"type":"object","description":"JSON Schema of the parameters."},
+			"result":{"type":"object","description":"JSON Schema of the result; left out of documents, files, any value, chains and scripts."}
 		},"required":["name","description","signature","effect","params"]}`),
 	}, false, c.describe)
 	s.add(&mcp.Tool{
@@ -175,10 +176,14 @@ func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {
 		r.texts = append(r.texts, c.similar(ctx, args.Name))
 		return r
 	}
-	return structured(map[string]any{
+	out := map[string]any{
 		"name": d.Name, "aliases": append([]string{}, d.Aliases...), "label": d.Label, "category": d.Category, "description": d.Doc,
 		"signature": d.Signature(), "effect": d.Effect.String(), "params": d.Schema(),
-	})
+	}
+	if result := resultOf(d); result != nil {
+		out["result"] = result
+	}
+	return structured(out)
 }
 
 func (c *Config) unknown(ctx context.Context, name string) error {
