@@ -60,6 +60,8 @@ var namespaces = []string{"http://www.w3.org/2000/svg", "http://www.w3.org/1999/
 func allowedAttribute(element, name, value string) bool {
 	traits := attributes[name]
 	switch {
+	case traits == 0 && strings.HasPrefix(name, "data-"):
+		return !reserved[name] && strings.Trim(name, letters+"_.") == "" && !scripted(value)
 	case traits&allowed == 0 && !strings.HasPrefix(name, "aria-"):
 		return false
 	case name == "style":
@@ -70,7 +72,7 @@ func allowedAttribute(element, name, value string) bool {
 		return isTemplateType(value) || texType.MatchString(value)
 	case name == "attributename":
 		return animated(value)
-	case (element == "use" || motions[element]) && (name == "href" || name == "xlink:href"):
+	case (element == "use" || element == "mpath" || motions[element]) && (name == "href" || name == "xlink:href"):
 		return strings.IndexByte(value, ':') < 0
 	case element == "iframe" && name == "src", name == "data-background-iframe":
 		u := squeezed(value)
@@ -99,7 +101,12 @@ func harmlessAnywhere(a attribute) bool {
 	case a.name == "style":
 		return HarmlessCSS(a.value)
 	}
-	v := strings.ReplaceAll(squeezed(a.value), `\`, "")
-	return fenceIn(a.value) < 0 && !strings.Contains(v, "javascript:") && !strings.Contains(v, "vbscript:") && !strings.Contains(v, "data:text/html") &&
-		!strings.Contains(v, "data:image/svg") && !strings.Contains(v, "data:application")
+	return fenceIn(a.value) < 0 && !scripted(a.value)
+}
+
+// scripted reports whether an address that may run something stands anywhere in a value.
+func scripted(value string) bool {
+	v := strings.ReplaceAll(squeezed(value), `\`, "")
+	return slices.ContainsFunc([]string{"javascript:", "vbscript:", "data:text/html", "data:image/svg", "data:application"},
+		func(scheme string) bool { return strings.Contains(v, scheme) })
 }

@@ -30,32 +30,42 @@ func (n names) are(t trait, texts ...string) names {
 	return n
 }
 
+// effects are the elements of filters of drawings; feImage, which loads a picture, is none of them.
+const effects = `feblend fecolormatrix fecomponenttransfer fecomposite feconvolvematrix fediffuselighting fedisplacementmap
+	fedistantlight fedropshadow feflood fefunca fefuncb fefuncg fefuncr fegaussianblur femerge femergenode femorphology feoffset
+	fepointlight fespecularlighting fespotlight fetile feturbulence filter`
+
 // elements are those a deck may use. What is not allowed loses its tags, and with some its
 // content.
 var elements = names{}.are(allowed,
-	`a abbr address article aside audio b bdi bdo blockquote br button caption center cite code col colgroup data dd del
-	details dfn div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i iframe img ins kbd label li
-	main mark nav ol p picture pre q rp rt ruby s samp script section small source span strike strong style sub summary sup
-	table tbody td tfoot th thead time title tr track tt u ul var video wbr`,
-	`circle clippath defs desc ellipse g image line lineargradient marker mask path pattern polygon polyline radialgradient
-	rect stop svg symbol text textpath tspan use animate animatemotion animatetransform foreignobject set`,
+	`a abbr acronym address area article aside audio b bdi bdo big blockquote br button canvas caption center cite code col colgroup
+	data dd del details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i iframe img
+	ins kbd label legend li main map mark menu meter nav ol output p picture pre progress q rp rt ruby s samp script section small
+	source span strike strong style sub summary sup table tbody td tfoot th thead time title tr track tt u ul var video wbr`,
+	`circle clippath defs desc ellipse g image line lineargradient marker mask metadata mpath path pattern polygon polyline
+	radialgradient rect stop svg switch symbol text textpath tspan use view animate animatemotion animatetransform foreignobject set`,
+	effects,
 	`math maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms
 	mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics`,
 ).are(swallowed, `iframe noembed noframes noscript plaintext script style textarea title xmp`).are(dangerous,
 	`applet base embed form frame frameset link meta noembed noframes noscript object plaintext portal script template
 	textarea xmp animate animatemotion animatetransform set foreignobject annotation-xml handler listener`,
-).are(drawn, `circle clippath defs ellipse g line lineargradient marker mask path pattern polygon polyline radialgradient
-	rect stop svg symbol text textpath tspan use animate animatemotion animatetransform foreignobject set`,
+).are(drawn, `circle clippath defs ellipse g line lineargradient marker mask metadata mpath path pattern polygon polyline
+	radialgradient rect stop svg switch symbol text textpath tspan use view animate animatemotion animatetransform foreignobject set`,
+	effects,
 ).are(formula, `maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms
 	mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics`,
-).are(empty, `area br col hr img source track wbr`).are(careful, `a button caption colgroup dd dt h1 h2 h3 h4 h5 h6 li p rp rt tbody td tfoot th thead tr`).are(closing, `address article aside blockquote button center dd details div dl dt figcaption figure footer header hgroup li main
-	nav ol pre section summary table tbody td tfoot th thead tr ul`,
+).are(empty, `area br col hr img source track wbr`).are(careful, `a button caption colgroup dd dt h1 h2 h3 h4 h5 h6 li p rp rt tbody td tfoot th thead tr`).are(closing, `address article aside blockquote button center dd details dir div dl dt fieldset figcaption figure footer header hgroup li main
+	menu nav ol pre section summary table tbody td tfoot th thead tr ul`,
 )
 
-// attributes are what elements may say about themselves, besides aria-*.
+// reserved are the attributes that scripts of the presentation framework leave behind, and by which they pass over an element.
+var reserved = map[string]bool{"data-markdown-parsed": true}
+
+// attributes are what elements may say about themselves, besides aria-* and other data-*, which mean something to scripts alone.
 var attributes = names{}.are(allowed,
 	`abbr align allow allowfullscreen alt autoplay axis bgcolor border cellpadding cellspacing char charoff cite class color cols
-	colspan contenteditable controls crossorigin datetime decoding default dir disabled face frameborder headers height high hspace id ismap
+	colspan contenteditable coords controls crossorigin datetime decoding default dir disabled face frameborder headers height high hspace id ismap
 	kind label lang loading loop low marginheight marginwidth max media min muted name noshade nowrap open optimum playsinline poster preload rel
 	reversed role rowspan rules sandbox scope scrolling shape size sizes span src srclang srcset start style summary tabindex target title
 	translate type usemap valign value volume vspace width xmlns xmlns:xlink xml:lang xml:space href xlink:href`,
@@ -67,6 +77,10 @@ var attributes = names{}.are(allowed,
 	stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor
 	text-decoration textlength transform transform-origin vector-effect version viewbox visibility word-spacing
 	writing-mode x x1 x2 y y1 y2`,
+	`amplitude azimuth basefrequency bias diffuseconstant divisor edgemode elevation exponent filter filterunits flood-color flood-opacity
+	in in2 intercept k1 k2 k3 k4 kernelmatrix lighting-color limitingconeangle mode numoctaves operator order pointsatx pointsaty
+	pointsatz primitiveunits radius result scale seed slope specularconstant specularexponent stddeviation stitchtiles surfacescale
+	systemlanguage tablevalues targetx targety xchannelselector ychannelselector z`,
 	`accumulate additive attributename attributetype begin by calcmode dur end from keypoints keysplines keytimes origin
 	repeatcount repeatdur restart to values`,
 	`accent accentunder columnalign columnlines columnspacing columnspan depth display displaystyle fence form
