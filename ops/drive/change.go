@@ -159,11 +159,11 @@ func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	// parentId which folder on disk the user deleted it from; without it, the folder that is shown
 	// counts.
 	switch in := p.Parent; {
-	case it.ID == TopID:
+	case it.Doc == nil:
 		return engine.Void{}, refused(it, "deleted")
 	// Deleting a root on one computer must not delete the folder on the server for everybody: it
 	// only ends the synchronization, for all computers of this user.
-	case it.ParentID == TopID:
+	case it.root:
 		return engine.Void{}, v.Unregister(it.Doc)
 	case IsCollection(it.ParentID) || IsCollection(in):
 		if in == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"catena/ops/drive"
@@ -87,6 +88,15 @@ func (c *computer) now() map[string]copied {
 	return all
 }
 
+// gone takes away what has an id, which may lack its beginning, and what is in it.
+func (c *computer) gone(id string) {
+	for whole := range c.items {
+		if whole == id || strings.HasSuffix(whole, "#"+id) {
+			c.remove(whole)
+		}
+	}
+}
+
 // remove takes an item and what is in it away.
 func (c *computer) remove(id string) {
 	delete(c.items, id)
@@ -113,7 +123,7 @@ func (c *computer) sync() {
 			if ch.Name != "" {
 				c.t.Fatalf("%s: the name %q of what is gone is told", ch.ItemID, ch.Name)
 			}
-			c.remove(ch.ItemID)
+			c.gone(ch.ItemID)
 		}
 	}
 	for _, ch := range s.Changes {

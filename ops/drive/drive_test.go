@@ -2,6 +2,7 @@ package drive_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -69,11 +70,30 @@ func TestIntegrationTests(t *testing.T) {
 	}
 	run(t, s, admin, "NuxeoDrive.WaitForAsyncCompletion", "", `{}`)
 	run(t, s, admin, "NuxeoDrive.WaitForElasticsearchCompletion", "", `{}`)
-	for params, want := range map[string]string{
-		`{"profile":"permission"}`: "false", `{"profile":"permission","enable":false}`: "true", `{"profile":"nothing","enable":false}`: "false",
+	for _, c := range []struct {
+		params string
+		want   bool
+		top    string // names of what is in the top folder then
+	}{
+		{`{"profile":"permission"}`, true, "My Docs Other Docs"},
+		{`{"profile":"userworkspace"}`, false, "My Docs Other Docs"},
+		{`{"profile":"permission","enable":false}`, true, ""},
+		{`{"profile":"userworkspace","enable":false}`, true, ""},
+		{`{"profile":"nothing","enable":false}`, false, ""},
 	} {
-		if got := run(t, s, admin, "NuxeoDrive.SetActiveFactories", "", params).JSON(t)["value"]; (got == true) != (want == "true") {
-			t.Errorf("%s: %v", params, got)
+		if got := run(t, s, admin, "NuxeoDrive.SetActiveFactories", "", c.params).JSON(t)["value"]; got != c.want {
+			t.Errorf("%s: %v", c.params, got)
+		}
+		var items []struct{ Name string }
+		if err := json.Unmarshal([]byte(run(t, s, admin, "NuxeoDrive.GetChildren", "", `{"id":"`+drive.TopID+`"}`).Text), &items); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, it := range items {
+			names = append(names, it.Name)
+		}
+		if got := strings.Join(names, " "); got != c.top {
+			t.Errorf("%s: the top folder has %q", c.params, got)
 		}
 	}
 	run(t, s, admin, "NuxeoDrive.TearDownIntegrationTests", "", `{}`)

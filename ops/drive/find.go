@@ -17,6 +17,9 @@ func (v *View) Find(id string) (*Item, error) {
 	if id == TopID {
 		return v.Top(), nil
 	}
+	if it, err := v.shelf(id); it != nil || err != nil {
+		return it, err
+	}
 	d, err := readable(v.tx, DocID(id))
 	if err != nil || d == nil {
 		return nil, err
@@ -53,12 +56,17 @@ func (v *View) Children(of *Item) ([]*Item, error) {
 	var docs storage.Docs
 	var err error
 	switch {
+	case of.ID == TopID && v.own != nil:
+		return v.shelves()
 	case of.Doc == nil:
-		docs = v.Roots()
+		docs = v.on(of.ID)
 	case of.Doc.HasFacet("Collection"):
 		docs, err = v.members(of.Doc)
 	default:
 		docs, err = v.content(of.Doc)
+	}
+	if err == nil && of.root {
+		docs = append(docs, v.on(of.ID)...)
 	}
 	if err != nil {
 		return nil, err
@@ -71,8 +79,8 @@ func (v *View) items(of *Item, docs storage.Docs) ([]*Item, error) {
 	items := make([]*Item, 0, len(docs))
 	for _, d := range docs {
 		id := plainID(d)
-		if of.Doc == nil {
-			id = rootID(d)
+		if v.roots[d.ID()] != nil {
+			_, id = v.rootAt(d)
 		}
 		it, err := v.item(d, location{of.ID, of.Path, true}, id)
 		if err != nil {

@@ -40,7 +40,8 @@ type Item struct {
 	*FolderRights
 	*Content
 
-	Doc *storage.Doc `json:"-"` // nil for the top
+	Doc  *storage.Doc `json:"-"` // nil for the top and other folders of the server
+	root bool
 }
 
 // FolderRights is what only folders have.
@@ -108,7 +109,8 @@ func (v *View) folder(d *storage.Doc) (location, error) {
 	v.locations[d.ID()] = location{}
 	p := location{}
 	if root := v.roots[d.ID()]; root != nil {
-		p = top.with(rootID(root))
+		in, id := v.rootAt(root)
+		p = in.with(id)
 	} else if Shown(d) && d.IsFolder() {
 		in, err := v.parent(d)
 		if err != nil {
@@ -134,7 +136,8 @@ func (v *View) parent(d *storage.Doc) (location, error) {
 	}
 	for _, id := range collections(d) {
 		if root := v.roots[id]; root != nil && root.HasFacet("Collection") {
-			return top.with(rootID(root)), nil
+			in, id := v.rootAt(root)
+			return in.with(id), nil
 		}
 	}
 	return location{}, nil
@@ -174,7 +177,8 @@ func (v *View) Top() *Item {
 // Item returns a document as an item; nil if it is none.
 func (v *View) Item(d *storage.Doc) (*Item, error) {
 	if v.roots[d.ID()] != nil {
-		return v.item(d, top, rootID(d))
+		in, id := v.rootAt(d)
+		return v.item(d, in, id)
 	}
 	if !Shown(d) {
 		return nil, nil //nolint:nilnil // no item
@@ -188,12 +192,12 @@ func (v *View) Item(d *storage.Doc) (*Item, error) {
 
 // item is a document in a folder.
 func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
-	root := in.id == TopID
+	root := v.roots[d.ID()] != nil
 	// Sections and proxies are shown, but renaming or deleting them on a disk would change what
 	// others see published.
 	fixed := d.HasFacet("MasterPublishSpace") || d.HasFacet("PublishSpace") || d.IsProxy()
 	it := &Item{
-		ID: id, ParentID: in.id, Name: d.Title(), Folder: root || d.IsFolder(), Path: in.path + "/" + id, User: v.tx.Principal().Name, Doc: d,
+		ID: id, ParentID: in.id, Name: d.Title(), Folder: root || d.IsFolder(), Path: in.path + "/" + id, User: v.tx.Principal().Name, Doc: d, root: root,
 		Creator: text(d, "dc:creator"), LastContributor: text(d, "dc:lastContributor"),
 		Created: moment(d, "dc:created"), Modified: moment(d, "dc:modified"),
 	}
@@ -208,6 +212,9 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 		if it.CanDelete, err = v.canDelete(d); err != nil {
 			return nil, err
 		}
+	}
+	if v.own != nil && id == v.own.ID {
+		it.Name, it.CanRename = v.own.Name, false
 	}
 	if it.Folder {
 		it.FolderRights = &FolderRights{CanCreateChild: d.IsFolder() && v.tx.Can(d, "AddChildren"), CanScrollDescendants: d.IsFolder()}
@@ -279,7 +286,7 @@ func moment(d *storage.Doc, xpath string) *int64 {
 }
 
 // Movable reports whether the user may move the item elsewhere.
-func (it *Item) Movable() bool { return it.Doc != nil && it.ParentID != TopID && it.CanDelete }
+func (it *Item) Movable() bool { return it.Doc != nil && !it.root && it.CanDelete }
 
 // IsCollection reports whether what has this id is a collection.
 func IsCollection(id string) bool { return strings.HasPrefix(id, collectionItem+"#") }

@@ -213,7 +213,9 @@ func (h *history) newRoots() (out []Change, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if fresh {
+		if fresh && id == h.home {
+			event = securityUpdated // its folder was there before
+		} else if fresh {
 			event = storage.RootRegistered
 			if p := h.docs[id]; p != nil && p.moved { // it may come out of another root
 				out = append(out, h.ofRoot(deleted, id, plainID(root)))
@@ -253,29 +255,32 @@ func (h *history) lostRoots() (out []Change, err error) {
 		if h.roots[id] != nil {
 			continue
 		}
-		kinds, err := h.rootKinds(id)
+		if id == h.home && h.own != nil { // its folder remains, without its content
+			c := h.ofRoot(securityUpdated, id, h.own.ID)
+			c.Name, c.Item = h.own.Name, h.own
+			out = append(out, c)
+			continue
+		}
+		item, err := h.lostID(id)
 		if err != nil {
 			return nil, err
 		}
-		for _, kind := range kinds {
-			out = append(out, h.ofRoot(deleted, id, kind+"#"+h.tx.Repo().Name()+"#"+id))
-		}
+		out = append(out, h.ofRoot(deleted, id, item))
 	}
 	return out, nil
 }
 
-// rootKinds returns what a document that was a root may have been shown as: both if it is gone.
-func (h *history) rootKinds(id string) ([]string, error) {
+// lostID returns the id of what a document that was a root was shown as. Nobody knows the kind of one that is gone; programs know
+// what is meant without it.
+func (h *history) lostID(id string) (string, error) {
 	d, err := h.system.Doc(storage.Ref(id))
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return []string{rootItem, collectionItem}, nil
+		return h.tx.Repo().Name() + "#" + id, nil
 	case err != nil:
-		return nil, err
-	case d.HasFacet("Collection"):
-		return []string{collectionItem}, nil
+		return "", err
 	}
-	return []string{rootItem}, nil
+	return rootID(d), nil
 }
 
 // shaken returns the event to describe a root because of a folder above it, with which it may have changed what is to

@@ -62,6 +62,9 @@ func TestSummariesKeepCopies(t *testing.T) {
 			w, r := open(t), rand.New(rand.NewPCG(seed, 1))
 			g := &gardener{world: w, r: r}
 			g.plant()
+			if seed%4 == 3 {
+				g.permit()
+			}
 			computers := []*computer{
 				{t: t, repo: w.Repo, user: "alice", items: map[string]copied{}, upTo: -1},
 				{t: t, repo: w.Repo, user: "bob", items: map[string]copied{}, upTo: -1},
@@ -112,9 +115,25 @@ func differ(have, want map[string]copied) string {
 // gardener changes the tree.
 type gardener struct {
 	world
-	r    *rand.Rand
-	ids  []string
-	done []string
+	r     *rand.Rand
+	ids   []string
+	homes map[string]string // by permission: the workspaces of users
+	done  []string
+}
+
+// permit has roots shown by permission, and gives the users workspaces.
+func (g *gardener) permit() {
+	g.homes = map[string]string{}
+	g.must("Administrator", func(tx *storage.Tx) error { return drive.SetProfile(tx, "permission") })
+	for _, user := range []string{"alice", "bob"} {
+		g.must(user, func(tx *storage.Tx) error {
+			d, err := people.Home(tx, true)
+			if err == nil {
+				g.homes[user] = d.ID()
+			}
+			return err
+		})
+	}
 }
 
 func (g *gardener) plant() {
@@ -171,6 +190,9 @@ func (g *gardener) act(what, user string, fn func(tx *storage.Tx) error) {
 
 func (g *gardener) on(what, user string, fn func(tx *storage.Tx, d *storage.Doc) error) {
 	id := g.any()
+	if home := g.homes[user]; home != "" && strings.HasPrefix(what, "create") && g.r.IntN(3) == 0 {
+		id = home
+	}
 	g.act(what+" "+id, user, func(tx *storage.Tx) error {
 		d, err := tx.Doc(storage.Ref(id))
 		if err != nil {
@@ -274,7 +296,11 @@ func (g *gardener) step() {
 			return err
 		})
 	case 13:
-		g.register([]string{"alice", "bob"}[g.r.IntN(2)], g.any(), g.r.IntN(3) > 0)
+		by, id := []string{"alice", "bob"}[g.r.IntN(2)], g.any()
+		if home := g.homes[by]; home != "" && g.r.IntN(2) == 0 {
+			id = home
+		}
+		g.register(by, id, g.r.IntN(3) > 0)
 	case 14, 23:
 		g.act("group", "Administrator", func(tx *storage.Tx) error {
 			return people.SaveGroup(tx, &people.Group{Name: "staff", Users: [][]string{nil, {"bob"}, {"alice", "bob"}}[g.r.IntN(3)]})

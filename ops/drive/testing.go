@@ -2,7 +2,6 @@ package drive
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -191,17 +190,13 @@ func (p versioningParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 	return engine.Void{}, SetVersioning(c.Tx, p.Delay, p.Option)
 }
 
-// profiles are ways to show folders that other servers have.
-var profiles = []string{"permission", "userworkspace"}
-
 func setActiveFactories(tests bool) engine.Op {
 	return engine.Op{
 		Name: "PlatformDrive.SetActiveFactories", Aliases: former("SetActiveFactories"),
 		Label:    "Activate or deactivate file system item factories",
 		Category: services,
-		Doc: "Returns whether folders are shown according to a profile. There is only one way here, so it returns true only " +
-			"when a profile is switched off." + onlyForTests,
-		Effect:  engine.Pure,
+		Doc: "Has the synchronized folders of all users be shown by a profile, or no longer. By permission, the folder My Docs has those that the user made, " +
+			"and Other Docs those of others. Returns whether they are shown as asked: there is no userworkspace profile, which can only be switched off." + onlyForTests,
 		Callers: engine.Admins.From(engine.Direct),
 		Run:     forTests(tests, profileParams.run),
 	}
@@ -212,8 +207,14 @@ type profileParams struct {
 	Enable  bool   `json:"enable" default:"true" doc:"Whether to activate it."`
 }
 
-func (p profileParams) run(*engine.Ctx, engine.Void) (bool, error) {
-	return !p.Enable && slices.Contains(profiles, p.Profile), nil
+func (p profileParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {
+	switch {
+	case p.Profile == byPermission && p.Enable:
+		return true, SetProfile(c.Tx, byPermission)
+	case p.Profile == byPermission:
+		return true, SetProfile(c.Tx, "")
+	}
+	return !p.Enable && p.Profile == "userworkspace", nil
 }
 
 func waitForAsync(tests bool) engine.Op {

@@ -34,6 +34,9 @@ type View struct {
 	chosen    []string                // ids of the roots, those that are not to be read or are gone as well
 	roots     map[string]*storage.Doc // those to be shown, by id
 	locations map[string]location     // of folders, by id
+
+	own, shared *Item  // by permission: what is there for the user's roots, and for those of others
+	home        string // by permission: the id of the user's workspace
 }
 
 // Open returns what the principal of a transaction has.
@@ -60,7 +63,7 @@ func Open(tx *storage.Tx) (*View, error) {
 			v.roots[id] = d
 		}
 	}
-	return v, nil
+	return v, v.profile()
 }
 
 // readable returns a document, nil if it is gone or not to be read.
@@ -192,7 +195,7 @@ func (v *View) prune() error {
 
 // Owner keeps the folders that users synchronize, and which computers sent which files. Storage calls it
 // when a user leaves and when a document is erased.
-var Owner = storage.Owner{Name: "drive", Leave: end, Erase: forget}
+var Owner = storage.Owner{Name: "drive", Open: openProfile, Leave: end, Erase: forget}
 
 // end forgets the roots of a user who is gone.
 func end(tx *storage.Tx, user string) error {
