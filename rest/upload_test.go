@@ -39,6 +39,18 @@ func expect(t *testing.T, a *resttest.Answer, status int, body string) {
 	}
 }
 
+func TestUploadNames(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	at := batch(t, s)
+	for sent, want := range map[string]string{
+		"24%5C06.txt": `24\\06.txt`, `C:%5CUsers%5Cada%5Ca.txt`: "a.txt", "%5C%5Cserver%5Ca.txt": "a.txt", `..%5C..%5Ca.txt`: "a.txt", `a%5C..%5Cb.txt`: "b.txt", "a%2Fb.txt": "b.txt",
+	} {
+		expect(t, s.Do("POST", at+"/0", "x", "X-File-Name", sent), 201, "")
+		expect(t, s.Do("GET", at+"/0", ""), 200, `{"name":"`+want+`","size":1,"uploadType":"normal"}`)
+		expect(t, s.Do("DELETE", at+"/0", ""), 204, "")
+	}
+}
+
 func TestUploadFiles(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{})
 	at := batch(t, s)

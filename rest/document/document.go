@@ -8,6 +8,7 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -31,23 +32,29 @@ func byPath(x *rest.Request) error {
 }
 
 func byID(x *rest.Request) error {
-	id, err := x.Param("id")
+	id, hops, err := identified(x)
 	if err != nil {
 		return err
 	}
-	tail, hops, err := rest.SplitHops(x.Segments.Get("tail"))
-	if err != nil {
-		return err
-	}
-	if tail = strings.Trim(tail, "/"); tail != "" || strings.Contains(id, "/") {
-		return fault.NotFound.Errorf("%s", strings.TrimSuffix(id+"/"+tail, "/"))
+	if id == "" || strings.Contains(id, "/") {
+		return fault.NotFound.Errorf("%s", cmp.Or(id, x.Segments.Get("id")))
 	}
 	return document(x, id, hops)
 }
 
+// identified takes an address below /id apart.
+func identified(x *rest.Request) (id string, hops []rest.Hop, err error) {
+	id, hops, err = rest.SplitHops(x.Segments.Get("id") + "/" + strings.TrimPrefix(x.Segments.Get("tail"), "/"))
+	return strings.Trim(id, "/"), hops, err
+}
+
 // named is the document that an address names, before anything is known of it; "" if it is malformed.
 func named(x *rest.Request) string {
-	if id, err := x.Param("id"); id != "" && err == nil {
+	if x.Segments.Get("id") != "" {
+		id, _, err := identified(x)
+		if err != nil {
+			return ""
+		}
 		return id
 	}
 	path, _, err := rest.SplitHops(x.Segments.Get("doc"))

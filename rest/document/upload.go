@@ -3,6 +3,7 @@ package document
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"catena/engine"
@@ -177,13 +178,21 @@ func chunkParams(h http.Header, into rest.Values) error {
 	return err
 }
 
+// windowsPath is how a path on Windows can be told from a name: it has a drive, begins at the top, or leads upwards. Elsewhere, names
+// may have backslashes.
+var windowsPath = regexp.MustCompile(`^[A-Za-z]:\\|^\\|(?:^|\\)\.\.\\`)
+
 // fileName decodes a file name, which is percent-encoded UTF-8 or raw, without folders.
 func fileName(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		text = decoded
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return text[strings.LastIndexAny(text, `/\`)+1:]
+	text = text[strings.LastIndexByte(text, '/')+1:]
+	if windowsPath.MatchString(text) {
+		text = text[strings.LastIndexByte(text, '\\')+1:]
+	}
+	return text
 }
 
 // executeBatch runs an operation with the files of a batch, or one of them, as its input.
