@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +15,23 @@ import (
 
 // sound is a tenth of a second of a WAV, of bytes that JSON takes as text.
 var sound = "RIFF\x24\x03\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x03\x00\x00" + strings.Repeat("\x40\x41", 0x180)
+
+// film is an AVI of two seconds without pictures, of bytes that JSON takes as text: only FFprobe reads of it what it says.
+var film = func() string {
+	word := func(numbers ...uint32) (out string) {
+		for _, n := range numbers {
+			out += string(binary.LittleEndian.AppendUint32(nil, n))
+		}
+		return out
+	}
+	chunk := func(name, content string) string { return name + word(uint32(len(content))) + content }
+	stream := chunk("LIST", "strl"+
+		chunk("strh", "vidsMJPG"+word(0, 0, 0, 1, 25, 0, 50, 0, 0, 0, 0, 0))+
+		chunk("strf", word(40, 32, 32, 1|24<<16)+"MJPG"+word(0, 0, 0, 0, 0)))
+	head := "hdrl" + chunk("avih", word(0x4240, 0, 0, 16, 50, 0, 1, 0, 32, 32, 0, 0, 0, 0)) + stream
+	head += chunk("JUNK", strings.Repeat("\x00", 256-len(head)-8)) // has the length be of such bytes, too
+	return chunk("RIFF", "AVI "+chunk("LIST", head)+chunk("LIST", "movi"))
+}()
 
 const page = "%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n" +
 	"3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Resources << >> >>\nendobj\ntrailer\n<< /Root 1 0 R /Size 4 >>\n%%EOF\n"
@@ -30,22 +49,23 @@ var converted = []struct {
 }
 
 // TestWithoutTools starts the built server with all programs of others, and without each of them: what is missing is named, all
-// else is converted, files without a conversion are stored and read, and the server goes on.
+// else is converted, what FFprobe reads is there or is left out, files without a conversion are stored and read, and the server
+// goes on.
 func TestWithoutTools(t *testing.T) {
+	commands := map[string][]string{"FFprobe": {"ffprobe"}}
 	for _, c := range converted {
-		if !slices.ContainsFunc(c.commands, func(command string) bool { _, err := exec.LookPath(command); return err == nil }) {
-			t.Skip(c.program, "is not installed")
+		commands[c.program] = c.commands
+	}
+	for program, names := range commands {
+		if !slices.ContainsFunc(names, func(command string) bool { _, err := exec.LookPath(command); return err == nil }) {
+			t.Skip(program, "is not installed")
 		}
 	}
-	for i := -1; i < len(converted); i++ {
-		missing := ""
-		if i >= 0 {
-			missing = converted[i].program
-		}
+	for _, missing := range append(slices.Sorted(maps.Keys(commands)), "") {
 		dir := t.TempDir()
-		for _, c := range converted {
-			for _, command := range c.commands {
-				if path, err := exec.LookPath(command); err == nil && c.program != missing {
+		for program, names := range commands {
+			for _, command := range names {
+				if path, err := exec.LookPath(command); err == nil && program != missing {
 					if err := os.Symlink(path, filepath.Join(dir, command)); err != nil {
 						t.Fatal(err)
 					}
@@ -53,15 +73,23 @@ func TestWithoutTools(t *testing.T) {
 			}
 		}
 		p := startBy(t, []string{"env", "PATH=" + dir}, t.TempDir())
-		for _, c := range converted {
-			doc, err := json.Marshal(map[string]any{"entity-type": "document", "type": "File", "name": c.name, "properties": map[string]any{
-				"file:content": map[string]string{"data": c.data, "name": c.name, "mime-type": c.typ},
+		store := func(name, typ, data string) (at string) {
+			doc, err := json.Marshal(map[string]any{"entity-type": "document", "type": "File", "name": name, "properties": map[string]any{
+				"file:content": map[string]string{"data": data, "name": name, "mime-type": typ},
 			}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.want(t, http.StatusCreated, "Administrator", "POST", "/nuxeo/api/v1/path/default-domain/workspaces", string(doc))
-			at := "/nuxeo/api/v1/path/default-domain/workspaces/" + c.name
+			return "/nuxeo/api/v1/path/default-domain/workspaces/" + name
+		}
+		at := store("film.avi", "video/x-msvideo", film)
+		said := p.want(t, http.StatusOK, "Administrator", "POST", at+"/@blob/file:content/@op/Blob.ReadMetadata", `{}`)
+		if strings.Contains(said, `"duration":2`) != (missing != "FFprobe") {
+			t.Errorf("without %q: a film says %s", missing, said)
+		}
+		for _, c := range converted {
+			at := store(c.name, c.typ, c.data)
 			status, said := p.ask(t, "Administrator", "GET", at+"/@blob/file:content/@convert?converter="+c.converter, "")
 			switch {
 			case c.program == missing:
