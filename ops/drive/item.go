@@ -178,7 +178,8 @@ func (v *View) Top() *Item {
 func (v *View) Item(d *storage.Doc) (*Item, error) {
 	if v.roots[d.ID()] != nil {
 		in, id := v.rootAt(d)
-		return v.item(d, in, id)
+		it, err := v.item(d, in, id)
+		return v.named(it), err
 	}
 	if !Shown(d) {
 		return nil, nil //nolint:nilnil // no item
@@ -212,9 +213,6 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 		if it.CanDelete, err = v.canDelete(d); err != nil {
 			return nil, err
 		}
-	}
-	if v.own != nil && id == v.own.ID {
-		it.Name, it.CanRename = v.own.Name, false
 	}
 	if it.Folder {
 		it.FolderRights = &FolderRights{CanCreateChild: d.IsFolder() && v.tx.Can(d, "AddChildren"), CanScrollDescendants: d.IsFolder()}

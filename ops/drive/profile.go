@@ -83,6 +83,14 @@ func (v *View) rootAt(d *storage.Doc) (in location, id string) {
 	return top.with(v.shared.ID), rootID(d)
 }
 
+// named gives the user's workspace, if it is a root, the name of its folder.
+func (v *View) named(it *Item) *Item {
+	if it != nil && v.own != nil && it.ID == v.own.ID {
+		it.Name, it.CanRename = v.own.Name, false
+	}
+	return it
+}
+
 // shelf returns a folder of the profile with an id, nil if it is none.
 func (v *View) shelf(id string) (*Item, error) {
 	switch {

@@ -73,22 +73,27 @@ func readOutlook(f io.ReadSeeker, _ int64) (string, error) {
 		number, form := strings.ToUpper(name[:4]), name[4:]
 		switch {
 		case len(stream.Path) == 0 && outlookSizes[number] > 0:
-			of[number] = outlookText(beginning(stream, int(min(int64(outlookSizes[number]), stream.Size))), number, form)
-		case len(stream.Path) == 1 && strings.HasPrefix(stream.Path[0], outlookFile) && (number == pidFileLong || number == pidFile && files[stream.Path[0]] == ""):
-			files[stream.Path[0]] = outlookText(beginning(stream, int(min(maxOutlookFile, stream.Size))), number, form)
+			of[number] = outlookText(stream, number, form)
+		case len(stream.Path) == 1 && (number == pidFileLong || number == pidFile && files[stream.Path[0]] == ""):
+			files[stream.Path[0]] = outlookText(stream, number, form)
 		}
 	}
-	from := of[pidSenderName] + " " + cmp.Or(of[pidSenderSMTP], of[pidSender]) // without one of SMTP, an address within Exchange
-	to := slices.DeleteFunc([]string{of[pidTo], of[pidCc]}, func(s string) bool { return s == "" })
-	named := make([]string, 0, len(files))
-	for _, folder := range slices.Sorted(maps.Keys(files)) {
-		named = append(named, files[folder])
+	m := message{
+		subject: of[pidSubject], plain: of[pidBody], page: of[pidHTML],
+		from: of[pidSenderName] + " " + cmp.Or(of[pidSenderSMTP], of[pidSender]), // without one of SMTP, an address within Exchange
+		to:   slices.DeleteFunc([]string{of[pidTo], of[pidCc]}, func(s string) bool { return s == "" }),
 	}
-	return shownMessage(of[pidSubject], from, to, of[pidBody], of[pidHTML], named), nil
+	for _, folder := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(folder, outlookFile) {
+			m.files = append(m.files, files[folder])
+		}
+	}
+	return m.shown(), nil
 }
 
 // outlookText is the text of a property of a form: UTF-16, or bytes in the encoding of the computer or of the HTML.
-func outlookText(b []byte, number, form string) string {
+func outlookText(stream *mscfb.File, number, form string) string {
+	b := beginning(stream, int(min(int64(cmp.Or(outlookSizes[number], maxOutlookFile)), stream.Size)))
 	if strings.EqualFold(form, "001F") {
 		if wide, err := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder().Bytes(b); err == nil {
 			b = wide

@@ -106,15 +106,24 @@ func readMessage(f io.ReadSeeker, _ int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return shownMessage(m.Subject, m.Name+" "+m.From, slices.Concat(m.To, m.Cc), m.Text, m.HTML, files), nil
+	return message{m.Subject, m.Name + " " + m.From, slices.Concat(m.To, m.Cc), m.Text, m.HTML, files}.shown(), nil
 }
 
-// shownMessage is what somebody who opens a message sees: about what it is, who wrote to whom, the text, and the names of its files.
-func shownMessage(subject, from string, to []string, plain, page string, files []string) string {
-	if strings.TrimSpace(plain) == "" {
-		plain = HTML(page)
+// message is a message of electronic mail: about what it is, who wrote to whom, the text in either form, and the names of its files.
+type message struct {
+	subject, from string
+	to            []string
+	plain, page   string
+	files         []string
+}
+
+// shown is what somebody who opens the message sees.
+func (m message) shown() string {
+	if strings.TrimSpace(m.plain) == "" {
+		m.plain = HTML(m.page)
 	}
-	return strings.Join([]string{subject, strings.TrimSpace(from), strings.Join(to, ", "), "", strings.TrimSpace(plain), strings.Join(files, "\n")}, "\n") + "\n"
+	lines := []string{m.subject, strings.TrimSpace(m.from), strings.Join(m.to, ", "), "", strings.TrimSpace(m.plain), strings.Join(m.files, "\n")}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 func readHTML(f io.ReadSeeker, _ int64) (string, error) {
