@@ -361,3 +361,32 @@ func TestNamesFromComputers(t *testing.T) {
 		t.Errorf("imported: %.900s", got.Text)
 	}
 }
+
+// TestEmptyFiles has a text without content come from a computer, get some, and lose it again: it is there all the time.
+func TestEmptyFiles(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	s.User("bob")
+	expect(t, s.Do("POST", api+"/automation/Document.Create", `{"input":"/","params":{"type":"Workspace","name":"desk"}}`), 200, "")
+	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"ReadWrite"}}`), 200, "")
+	d := &desktop{t: t, s: s}
+	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
+	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.SetSynchronization", `{"input":"doc:/desk","params":{"enable":true}}`), 204, "")
+	var top item
+	d.run("GetTopLevelFolder", "", `{}`, &top)
+	var roots []item
+	d.run("GetChildren", "", `{"id":"`+top.ID+`"}`, &roots)
+	made := d.upload("CreateFile", "empty.txt", "", `{"parentId":"`+roots[0].ID+`"}`)
+	for _, content := range []string{"some", "", "more"} {
+		if got := d.upload("UpdateFile", "empty.txt", content, `{"id":"`+made.ID+`"}`); got.ID != made.ID || got.Name != "empty.txt" {
+			t.Errorf("%q: %+v", content, got)
+		}
+		if got := d.send("GET", "/nuxeo/"+made.DownloadURL, ""); got.StatusCode != 200 || got.Text != content {
+			t.Errorf("%q: %s %q", content, got.Status, got.Text)
+		}
+	}
+	var children []item
+	d.run("GetChildren", "", `{"id":"`+roots[0].ID+`"}`, &children)
+	if len(children) != 1 || children[0].ID != made.ID {
+		t.Errorf("children: %+v", children)
+	}
+}

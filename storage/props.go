@@ -163,7 +163,12 @@ func (d *Doc) MainBlob() (*Blob, error) {
 			return file, err
 		}
 	}
-	if text := d.text("note:note"); text != "" {
+	if b, i := d.field("note:note"); b != nil {
+		v, err := b.get(d.repo, i)
+		text, written := v.(string) // a text that is empty is a file that is
+		if err != nil || !written {
+			return nil, err
+		}
 		typ := d.text("note:mime_type")
 		if typ == "" {
 			typ = "text/plain"
