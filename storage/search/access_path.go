@@ -337,3 +337,8 @@ func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
 	}
 	return rng.End == nil || bytes.Compare(rng.Start, rng.End) < 0
 }
+
+// primaryPath is the way to every document in the order of ids.
+func primaryPath() *accessPath {
+	return &accessPath{name: "ecm:uuid", about: "every document by id", primary: true, rows: -1}
+}

@@ -31,7 +31,7 @@ func TestAlternatives(t *testing.T) {
 			{"card:count = 7 OR card:count > 50 OR card:due = DATE '2026-03-02'", "OR 0: card:count | card:count | card:due", 16, 18},
 			{"card:count = 7 OR card:count > 55 OR card:count BETWEEN 50 AND 57", "OR 0: card:count | card:count | card:count", 11, 12},
 			{"card:note = 'n1' OR card:count = 7", "type", 13, 61},
-			{"NOT (card:count = 7 OR card:count = 8)", "type", 58, 61},
+			{"NOT (card:count = 7 OR card:count = 8)", "card:count", 58, 60},
 			{"(card:count = 7 AND card:note = 'n2') OR (card:note = 'n1' AND dc:title = 't37')", "OR 0: card:count | dc:title", 2, 3},
 			{"(card:count = 7 OR dc:title = 't37') AND (card:count < 5 OR dc:title = 't02')", "OR 0: card:count | dc:title", 1, 3},
 			{"ecm:path = '/cards/c05' OR ecm:path = '/cards/c06' OR dc:title = 't37'", "OR 0: ecm:uuid | ecm:uuid | dc:title", 3, 4},

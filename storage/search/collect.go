@@ -91,6 +91,59 @@ func (t planner) answering(p *plan, all []*accessPath, types *accessPath) []*acc
 	return chosen
 }
 
+// rowsOnly returns the index of a single field whose rows answer all conditions and hold what the results are ordered by, nil if
+// there is none: reading it reads no document.
+func (t planner) rowsOnly(p *plan) *accessPath {
+	if p.q.Correlated() {
+		return nil
+	}
+	var field *query.Field
+	fits := true
+	hold := func(f *query.Field) {
+		switch {
+		case coveredSystem(f.System):
+		case f.System != query.Property || f.Many || field != nil && !sameField(f, field):
+			fits = false
+		default:
+			field = f
+		}
+	}
+	for _, e := range p.exprs {
+		query.Walk(e, func(x *query.Predicate) { hold(x.Field) })
+	}
+	for _, o := range p.order {
+		hold(o.Field)
+	}
+	if field == nil || !fits {
+		return nil
+	}
+	index := indexOf(field)
+	if index == "" || !t.usable(index) || !p.complete(t, index, field) {
+		return nil
+	}
+	a := t.wholePath(index, field)
+	if p.notNull(field) {
+		a.ranges = []kv.Range{notNull(a.prefix)}
+	}
+	return a
+}
+
+// cheaperRows is rowsOnly if that costs less than reading the documents of another path.
+func (t planner) cheaperRows(p *plan, best *accessPath) *accessPath {
+	a := t.rowsOnly(p)
+	switch {
+	case a == nil || best.name == layout.TypeIndex && p.everyType(t.types):
+		return a
+	case best.ids != nil || best.branches != nil || t.scan(p, best).covers():
+		return nil
+	}
+	n, err := t.rowsUpTo(best, maxWalked)
+	if budget := n * t.costs.factor; err != nil || n == 0 || t.rowsOf([]*accessPath{a}, budget) > budget {
+		return nil
+	}
+	return a
+}
+
 // answers reports whether the rows of the access path decide a condition.
 func (r *scan) answers(e query.Expr) bool {
 	return slices.Contains(r.path.exact, e) || slices.Contains(r.path.test, e) || r.coversExpr(e)
@@ -146,7 +199,9 @@ func (w *execution) walk() error {
 	case w.p.fallback != nil:
 		w.watch(r, w.p.fallback.rows*w.t.costs.factor/4, func(left int) bool { return left > w.p.fallback.rows*w.t.costs.factor })
 	case w.p.answers != nil && w.p.lead > 0 && !r.covers():
-		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.collectsFor)
+		w.watch(r, w.t.costs.loads*w.t.costs.factor, func(left int) bool { return w.collectsFor(left) || w.lists(left) })
+	case w.p.wide != layout.None:
+		w.watch(r, w.t.costs.subtree*w.t.costs.factor, w.lists)
 	}
 	err := w.show(r)
 	if !errors.Is(err, errPatience) {
@@ -184,11 +239,36 @@ func (w *execution) watch(r *scan, after int, better func(left int) bool) {
 // left is what a scan in order will cost until the page is full, if results come as they did so far.
 func (w *execution) left(r *scan) int {
 	wanted, found := w.page.Offset+w.size+1, w.passed
-	if w.from != nil {
+	switch {
+	case w.from != nil:
 		wanted, found = w.size+1, len(w.candidates)
+	case w.counts():
+		wanted = max(wanted, w.bound+1)
 	}
+	return leftOf(r, wanted, found)
+}
+
+func leftOf(r *scan, wanted, found int) int {
 	found = max(1, found)
 	return r.cost() * max(0, wanted-found) / found
+}
+
+// lists reports whether reading all documents below the folder of STARTSWITH costs less, and makes them the fallback then.
+func (w *execution) lists(budget int) bool {
+	most, key := min(budget/(w.t.costs.factor+1), maxWalked), string(w.p.wide[:])
+	if w.p.wide == layout.None || most <= w.t.costs.subtree {
+		return false
+	}
+	if n, ok := w.t.estimates.get(key); ok && n.rows > most {
+		return false
+	}
+	a, whole, err := w.t.walkDown(w.p.wide, most)
+	if err != nil || !whole {
+		w.t.estimates.put(key, most+1, true)
+		return false // the path that is walked finds the error too, if there is one
+	}
+	w.p.fallback = a
+	return true
 }
 
 // collectsFor reports whether collecting the matches costs less.

@@ -161,7 +161,7 @@ func (w *execution) advice(refused bool) (declare string, x advisedIndex) {
 	if x = p.advised(); !x.narrow && p.missing != nil {
 		x = p.advisedFor(p.missing)
 	}
-	if !x.helps() || p.path.index != nil && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
+	if !x.helps() || (p.path.index != nil || !x.narrow && p.everyType(w.t.types)) && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
 		return "", x
 	}
 	return adviceOf(p.q.From[0].Text, x.String()), x
@@ -236,7 +236,8 @@ func (p *plan) advised() (x advisedIndex) {
 			switch f := c.Field; {
 			case query.Expr(c) == item || !f.Many && x.holds(f):
 			case len(p.order) == 0 && query.Expr(c) == e && !f.Many && x.column(f, ""):
-				x.narrow = x.narrow || !c.Not
+				_, _, bounded := bounds(nil, c)
+				x.narrow = x.narrow || bounded || c.Op == query.IsNull
 			default:
 				x.includes(f)
 			}

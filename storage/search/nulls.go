@@ -83,16 +83,30 @@ func (t planner) nullPlan(p *plan, null []byte) (*plan, error) {
 		exprs: append(slices.Clip(p.exprs), &query.Predicate{Field: field, Op: query.IsNull}),
 		lacks: p.path,
 	}
+	n.unset = n.exprs[len(n.exprs)-1]
 	if a := p.path.unset; a != nil { // so few that no other way is better
-		a.exact = n.exprs[len(n.exprs)-1:]
+		a.exact = []query.Expr{n.unset}
 		n.usePath(a)
 		return n, nil
 	}
 	return n, t.choosePath(n, "")
 }
 
-// valuedAfter is how many documents are read by id before those that have a value are looked up in the index.
-const valuedAfter = 2000
+// lacksValue reports whether a document has no row with a value in the index that the results are not in, once so many were read
+// that the rows are known; sure is false before.
+func (r *scan) lacksValue(h *candidate) (lacks, sure bool, err error) {
+	if h.doc != nil {
+		return false, false, nil
+	}
+	if r.offered++; r.valued == nil && r.offered > r.t.costs.sorted {
+		err = r.findValued()
+	}
+	if r.valued == nil || err != nil {
+		return false, false, err
+	}
+	_, has := slices.BinarySearchFunc(r.valued, h.id, compareIDs)
+	return !has, true, nil
+}
 
 // findValued takes down which documents have a value, so that they are not read.
 func (r *scan) findValued() error {
@@ -126,7 +140,7 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 			return err
 		}
 		id := layout.IDAtEnd(row.Key)
-		if r.valued == nil && r.offered >= valuedAfter {
+		if r.valued == nil && r.offered >= r.t.costs.sorted {
 			if err := r.findValued(); err != nil {
 				return err
 			}

@@ -33,6 +33,7 @@ type plan struct {
 	idDesc bool          // ties are in descending order of ids, as the last item of ORDER BY is
 	before []byte        // what sort keys begin with that order only some of the results of a query
 	lacks  *accessPath   // the index that these are not in
+	unset  query.Expr    // the condition that says so
 
 	path     *accessPath
 	lead     int           // so many items of ORDER BY are the order of the access path
@@ -44,6 +45,7 @@ type plan struct {
 	counter  *accessPath   // a cheaper way to the total, if there is one
 	finders  []*accessPath // find the matches, whose order the access path then gives
 	fallback *accessPath   // finds few enough to be sorted, if the path with the order turns out to cost more
+	wide     layout.ID     // the folder of STARTSWITH, if there is more below it than is listed for every query
 	counted  bool          // the total is wanted
 	missing  query.Expr    // the alternative for want of whose index an OR is not answered by indexes; nil: there is none
 	answers  []*accessPath // indexes that together answer all conditions; nil: there are none

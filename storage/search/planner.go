@@ -16,7 +16,7 @@ import (
 // costs are the figures that the planner compares, in rows. Their exact values matter little, since each decides between two plans of about the
 // same cost. Tests change them to reach every plan.
 type costs struct {
-	sorted  int // up to here, candidates are read and sorted rather than found along an index in order
+	sorted  int // up to here, candidates are read and sorted rather than found along an index in order, or to see whether they lack a value
 	few     int // an access path with fewer ends the search for a better one
 	subtree int // up to here, STARTSWITH walks down
 	sort    int // most results in memory that are not ordered by an index, where all are wanted
@@ -162,7 +162,7 @@ func (t planner) choosePath(p *plan, want string) error {
 		return nil
 	}
 	if want != "" {
-		return p.resume(want, append(all, types))
+		return p.resume(want, append(all, types, t.rowsOnly(p)))
 	}
 	if best, err = t.subtree(p, best); err != nil {
 		return err
@@ -187,8 +187,10 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	switch {
 	// There is neither a condition with an index nor an order.
 	case order == nil && best == nil:
-		p.usePath(types)
-	case order == nil || best == order:
+		p.usePath(firstPath(t.cheaperRows(p, types), types))
+	case order == nil:
+		p.usePath(firstPath(t.cheaperRows(p, best), best))
+	case best == order:
 		p.usePath(firstPath(best, order))
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
@@ -382,11 +384,6 @@ func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *acces
 	return a
 }
 
-// primaryPath is the way to every document in the order of ids.
-func primaryPath() *accessPath {
-	return &accessPath{name: "ecm:uuid", about: "every document by id", primary: true, rows: -1}
-}
-
 // narrow puts conditions on dc:modified into the ranges of one type.
 func (p *plan) narrow(types *accessPath) {
 	for _, e := range p.exprs {
@@ -460,6 +457,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 	}
 	key := string(top[:])
 	if n, ok := t.estimates.get(key); ok && n.rows > t.costs.subtree {
+		p.wide = top
 		return best, nil
 	}
 	a, whole, err := t.walkDown(top, t.costs.subtree)
@@ -469,6 +467,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 	if !whole {
 		// Remembered, so that the next query does not walk down a large tree in vain.
 		t.estimates.put(key, t.costs.subtree+1, true)
+		p.wide = top
 		return best, nil
 	}
 	if best != nil && best.rows >= 0 && best.rows <= a.rows {

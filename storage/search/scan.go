@@ -28,7 +28,7 @@ type scan struct {
 	begun    time.Time
 	loads    int                // documents loaded for conditions
 	docs     int                // documents kept with what is sorted
-	offered  int                // documents read by id
+	offered  int                // documents read that may have no value
 	keep     int                // results of which the content is wanted, if they are sorted; 0: all
 	patience int                // enough is asked once so much was spent; 0: it is not
 	enough   func() bool        // reports whether another way is better now
@@ -424,6 +424,11 @@ func (r *scan) item(h *candidate, e query.Expr) (ok bool, err error) {
 }
 
 func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
+	if e == r.p.unset {
+		if lacks, sure, err := r.lacksValue(h); sure || err != nil {
+			return lacks, err
+		}
+	}
 	// Correlated conditions (ecm:acl/*1/…) compare several members of one list item, which no single row
 	// holds.
 	if h.doc == nil && !r.p.q.Correlated() {

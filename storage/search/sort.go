@@ -210,10 +210,14 @@ const maxKept = 200
 type sorter struct {
 	scan *scan
 	all  []kept
+	last []byte // the key from which on none is wanted; nil: all are
 }
 
 // add takes a match; from is the cursor that it has to come after, or nil.
 func (s *sorter) add(k kept) error {
+	if s.last != nil && bytes.Compare(k.key, s.last) > 0 {
+		return nil
+	}
 	s.all = append(s.all, k)
 	// Twice as many as wanted are collected before sorting, so that each match is sorted about once on
 	// average.
@@ -224,6 +228,7 @@ func (s *sorter) add(k kept) error {
 		s.sort()
 		clear(s.all[keep:])
 		s.all = s.all[:keep]
+		s.last = s.all[keep-1].key
 	}
 	return nil
 }
@@ -242,7 +247,7 @@ func (s *sorter) emit(visit func(m match) (bool, error)) (more bool, err error) 
 			return false, err
 		}
 	}
-	s.all = nil
+	s.all, s.last = nil, nil
 	return true, nil
 }
 

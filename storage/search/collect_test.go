@@ -1,0 +1,109 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"catena/storage"
+)
+
+// TestRowsOnly: where the rows of one index say all that a query asks for, no document is read, whatever it asks.
+func TestRowsOnly(t *testing.T) {
+	w := deck(t, nil)
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		for _, c := range []struct {
+			query, path string
+			found       int
+			docs        int // at most so many are read
+		}{
+			{"SELECT * FROM Document WHERE dc:title LIKE '%3%'", "dc:title", 15, 0},
+			{"SELECT * FROM Document WHERE NOT dc:title LIKE '%3%' AND ecm:primaryType <> 'Folder'", "dc:title", 51, 0},
+			{"SELECT * FROM Document WHERE dc:title LIKE '%3%' AND ecm:currentLifeCycleState = 'project'", "dc:title", 15, 0},
+			{"SELECT * FROM Document ORDER BY ecm:primaryType, dc:title", "dc:title", 68, 0},
+			{"SELECT * FROM Document WHERE dc:title LIKE '%3%' ORDER BY ecm:primaryType DESC, dc:title", "dc:title", 15, 0},
+			{"SELECT * FROM Document WHERE dc:title LIKE '%3%' AND dc:description IS NULL", "type", 15, 68},
+			{"SELECT * FROM Document WHERE dc:title LIKE '%3%' ORDER BY ecm:primaryType DESC, dc:description", "type", 15, 68},
+		} {
+			x := planned(t, tx, c.query)
+			if err := x.run(); err != nil || x.p.path.name != c.path || len(x.candidates) != c.found || x.t.spent.docs > c.docs {
+				t.Errorf("%s: %q finds %d and reads %d documents (%v)", c.query, x.p.path.name, len(x.candidates), x.t.spent.docs, err)
+			}
+			var got []string
+			page, err := Query(tx, c.query, Options{PageOptions: storage.PageOptions{Limit: 4}})
+			for err == nil && page != nil {
+				got = append(got, names(page)...)
+				page, err = Next(tx, page)
+			}
+			all, failed := Query(tx, c.query, Options{})
+			if err != nil || failed != nil || len(got) != c.found || !slices.Equal(got, names(all)) {
+				t.Errorf("%s: page by page %v (%v, %v)", c.query, got, err, failed)
+			}
+		}
+		return nil
+	})
+}
+
+// TestWideFolder: of a folder with more documents than are listed for every query, they are listed where few of them match along
+// an order or an index.
+func TestWideFolder(t *testing.T) {
+	w := deck(t, nil)
+	write(t, w.Repo, func(tx *storage.Tx) error {
+		root, err := tx.Doc("/")
+		if err != nil {
+			return err
+		}
+		folder, err := tx.Create(root, "Folder", "other", nil)
+		for i := 0; err == nil && i < 600; i++ {
+			_, err = tx.Create(folder, "Note", fmt.Sprint("n", i), storage.Props{"dc:title": fmt.Sprintf("m%03d", i)})
+		}
+		return err
+	})
+	costs := everyCosts[0]
+	costs.Sorted, costs.Few, costs.Subtree, costs.Factor = 5, 1, 10, 1
+	for _, c := range []struct {
+		where, path string
+		found, rows int
+	}{
+		{"card:note = 'n1' ORDER BY dc:title", "dc:title", 12, 250},
+		{"card:note = 'n1' ORDER BY dc:title DESC", "dc:title", 12, 250},
+		{"card:note = 'n1'", "type", 12, 250},
+		{"card:note = 'n9' ORDER BY dc:title", "dc:title", 0, 250},
+		{"ecm:mixinType = 'Versionable' AND card:note = 'n1' ORDER BY dc:title", "dc:title", 12, 250},
+	} {
+		src := "SELECT * FROM Document WHERE ecm:path STARTSWITH '/cards' AND " + c.where
+		for range 2 { // how large the folder is may be known
+			SetCosts(w.Repo, costs)
+			view(t, w.Repo, func(tx *storage.Tx) error {
+				x := planned(t, tx, src)
+				if err := x.run(); err != nil || x.p.path.name != c.path || len(x.candidates) != c.found || x.page.Total != c.found || x.t.spent.rows > c.rows {
+					t.Errorf("%s: %q finds %d of %d with %d rows (%v)", c.where, x.p.path.name, len(x.candidates), x.page.Total, x.t.spent.rows, err)
+				}
+				got, err := Query(tx, src, Options{})
+				SetCosts(w.Repo, everyCosts[0])
+				want, failed := Query(tx, src, Options{})
+				if err != nil || failed != nil || !slices.Equal(names(got), names(want)) {
+					t.Errorf("%s: %v, want %v (%v, %v)", c.where, names(got), names(want), err, failed)
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// TestWithoutValue: which documents lack a value of a field is seen from its index, and not from each document.
+func TestWithoutValue(t *testing.T) {
+	w := deck(t, nil)
+	costs := everyCosts[0]
+	costs.Sorted, costs.Few = 5, 1
+	SetCosts(w.Repo, costs)
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		for _, order := range []string{"card:shelf, dc:title", "card:shelf, dc:title DESC", "card:shelf DESC, dc:title"} {
+			x := planned(t, tx, "SELECT * FROM Card ORDER BY "+order)
+			if err := x.run(); err != nil || !x.p.nulls || len(x.candidates) != 60 || x.t.spent.docs > 5+6 {
+				t.Errorf("%s: %d found, and %d documents read (%v)", order, len(x.candidates), x.t.spent.docs, err)
+			}
+		}
+		return nil
+	})
+}
