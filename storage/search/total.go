@@ -45,17 +45,22 @@ func (w *execution) total() error {
 // maxCounted bounds how many rows are counted to learn what counting the results by rows costs.
 const maxCounted = 50_000
 
+// countable returns the way on which the results are counted.
+func (p *plan) countable() *accessPath {
+	switch {
+	case p.fallback != nil:
+		return p.fallback
+	case p.counter != nil:
+		return p.counter
+	case p.nulls:
+		return p.plain
+	}
+	return p.path
+}
+
 // count counts results from the start, in any order.
 func (w *execution) count() (int, error) {
-	a := w.p.path
-	switch {
-	case w.p.fallback != nil:
-		a = w.p.fallback
-	case w.p.counter != nil:
-		a = w.p.counter
-	case w.p.nulls:
-		a = w.p.plain
-	}
+	a := w.p.countable()
 	want, offset, n := w.bound+1, int(w.p.q.Offset), 0
 	if w.most >= 0 {
 		want = min(want, w.most)
