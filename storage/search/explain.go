@@ -161,10 +161,16 @@ func (w *execution) advice(refused bool) (declare string, x advisedIndex) {
 	if x = p.advised(); !x.narrow && p.missing != nil {
 		x = p.advisedFor(p.missing)
 	}
-	if !x.helps() || (p.path.index != nil || !x.narrow && p.everyType(w.t.types)) && w.t.scan(p, p.path).covers() || w.t.declares(p.q.From[0].Text, &x) {
+	if !x.helps() || w.reads(&x) || w.t.declares(p.q.From[0].Text, &x) {
 		return "", x
 	}
 	return adviceOf(p.q.From[0].Text, x.String()), x
+}
+
+// reads reports whether the query reads an index that is as good.
+func (w *execution) reads(x *advisedIndex) bool {
+	p := w.p
+	return (p.path.index != nil || !x.narrow && p.everyType(w.t.types)) && w.t.scan(p, p.path).covers()
 }
 
 func adviceOf(typ, index string) string {
