@@ -329,7 +329,7 @@ func TestRunIDs(t *testing.T) {
 	for n := range 4 {
 		first := ""
 		for i, l := range servers {
-			id := l.id(&running{began: at.Add(time.Duration(n) * time.Millisecond), number: uint64(1000 * (i + 1) / (n + 1))})
+			id := l.id(&running{moment: at.UnixMilli() + int64(n), number: uint64(1000 * (i + 1) / (n + 1))})
 			if seen[id] {
 				t.Errorf("%s twice", id)
 			}
@@ -340,7 +340,7 @@ func TestRunIDs(t *testing.T) {
 		}
 		before = first
 	}
-	if id := (&live{server: "00000a"}).id(&running{began: at, number: 1 << 44}); id != "1a21af20b8000000a-100000000000" {
+	if id := (&live{server: "00000a"}).id(&running{moment: at.UnixMilli(), number: 1 << 44}); id != "1a21af20b8000000a-100000000000" {
 		t.Error(id)
 	}
 }

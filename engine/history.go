@@ -64,6 +64,31 @@ func (r *running) asking() *asked {
 	return a
 }
 
+// reference is an input that was found as it is named in JSON; ok is false for files, and what has no name.
+func reference(in any) (raw json.RawMessage, ok bool) {
+	var name string
+	switch in := in.(type) {
+	case nil:
+		return nil, true
+	case *storage.Doc:
+		name = "doc:" + in.ID()
+	case storage.Docs:
+		ids := make([]string, len(in))
+		for i, d := range in {
+			ids[i] = d.ID()
+		}
+		name = "docs:" + strings.Join(ids, ",")
+	case string:
+		name = in
+	case storage.Ref:
+		name = string(in)
+	default:
+		return nil, false
+	}
+	raw, err := json.Marshal(name)
+	return raw, err == nil
+}
+
 // own returns a copy that may outlast the request. What is too large to be kept is shortened, so that it is left out.
 func (a *asked) own(most int) *asked {
 	for _, raw := range []*json.RawMessage{&a.input, &a.params, &a.context} {
@@ -136,14 +161,15 @@ func (e *Engine) EndedRuns(ctx context.Context, as *Principal, f EndedFilter) (o
 
 // endedRuns adds to those that are written those that are about to be.
 func (e *Engine) endedRuns(tx *storage.Tx, f EndedFilter) ([]EndedRun, bool, error) {
-	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.SeenBy(tx) && f.Fits(&w.run) })
+	waiting, err := e.recorder.waiting(func(r *EndedRun) bool { return r.SeenBy(tx) && f.Fits(r) })
+	if err != nil {
+		return nil, false, err
+	}
 	list, more, err := history.List(tx, &f)
 	if err != nil || len(waiting) == 0 {
 		return list, more, err
 	}
-	for _, w := range waiting {
-		list = append(list, w.run)
-	}
+	list = append(list, waiting...)
 	slices.SortStableFunc(list, func(a, b EndedRun) int { return strings.Compare(b.ID, a.ID) })
 	list = slices.CompactFunc(list, func(a, b EndedRun) bool { return a.ID == b.ID })
 	if len(list) > f.Limit {
@@ -162,15 +188,11 @@ func (e *Engine) EndedRun(ctx context.Context, as *Principal, id string) (run En
 }
 
 func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, error) {
-	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.ID == id && w.run.SeenBy(tx) })
-	run, d, err := history.Get(tx, id)
-	if len(waiting) > 0 && fault.Is(err, fault.NotFound) {
-		if w := waiting[0]; w.failed != nil {
-			return w.run, *w.failed, nil
-		}
-		return waiting[0].run, waiting[0].asked.details(waiting[0].trace, e.limits.RunSize), nil
+	run, d, waits, err := e.recorder.detailsOf(id, e.limits.RunSize)
+	if err == nil && !(waits && run.SeenBy(tx)) {
+		run, d, err = history.Get(tx, id)
 	}
-	if d.Steps != nil {
+	if err == nil && d.Steps != nil {
 		t := unpackTrace(d.Steps, run.Start)
 		if err = d.Steps.Err(); err == nil {
 			d.Trace, err = t.appendJSON(nil)
@@ -192,14 +214,15 @@ func (e *Engine) RunParts(ctx context.Context, as *Principal, id string) (parts 
 }
 
 func (e *Engine) runParts(tx *storage.Tx, id string) ([]ShownRun, error) {
-	waiting := e.recorder.waiting(func(w *recorded) bool { return w.run.Began == id && w.run.SeenBy(tx) })
+	waiting, err := e.recorder.waiting(func(r *EndedRun) bool { return r.Began == id && r.SeenBy(tx) })
+	if err != nil {
+		return nil, err
+	}
 	found, err := history.Parts(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range waiting {
-		found = append(found, w.run)
-	}
+	found = append(found, waiting...)
 	slices.SortStableFunc(found, func(a, b EndedRun) int { return a.Start.Compare(b.Start) })
 	found = slices.CompactFunc(found, func(a, b EndedRun) bool { return a.ID == b.ID })
 	parts := make([]ShownRun, len(found))

@@ -61,6 +61,7 @@ func (p *Plan) run(c *Ctx, in any) (any, error) {
 	var out any
 	var err error
 	before := c.resumed
+	c.room(len(p.steps))
 	if s := c.resume; s != nil && s.Chain == p.def.Name {
 		c.resume, c.resumed = nil, s.Run
 		out, err = p.goOn(c, s, in)

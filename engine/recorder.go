@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,11 +20,13 @@ import (
 type recorder struct {
 	rate
 
-	mu    sync.Mutex
-	queue []*recorded // what waits, and what is being written, oldest first
-	bytes int         // of all of it, about
-	taken int         // how many of them are being written
-	some  chan struct{}
+	mu     sync.Mutex
+	queue  []*recorded // what waits, and what is being packed, oldest first
+	taken  int         // how many of them are
+	packed []batch     // what waits to be written, oldest first
+	runs   int         // of all batches
+	bytes  int         // of all of it, about
+	some   chan struct{}
 
 	oneVersion func(context.Context) bool
 	looked     time.Time // oneVersion was asked, last
@@ -41,9 +42,51 @@ type recorded struct {
 	run    history.Run
 	asked  *asked
 	trace  *Trace
-	failed *EndedDetails // of one that failed, which needs no asked and no trace
+	slab   *[stepRoom]Trace // where steps of it are, if nobody else sees them
+	failed *EndedDetails    // of one that failed, which needs no asked and no trace
 	size   int
-	tries  int
+}
+
+// details are what is kept of the call besides what lists show.
+func (w *recorded) details(most int) EndedDetails {
+	if w.failed != nil {
+		return *w.failed
+	}
+	return w.asked.details(w.trace, most)
+}
+
+// batch is what is written together: runs that went well in a block, or as they are, or one that failed.
+type batch struct {
+	repo  *storage.Repo
+	block history.Block
+	plain []*recorded
+	tries int
+}
+
+func (b *batch) len() int { return b.block.Len() + len(b.plain) }
+
+func (b *batch) size() int {
+	n := b.block.Size()
+	for _, w := range b.plain {
+		n += w.size
+	}
+	return n
+}
+
+// write writes the batch: what is not in a block goes into rows, since servers of another version share the store.
+func (b *batch) write(tx *storage.Tx) error {
+	if len(b.plain) == 0 {
+		return history.Keep(tx, []history.Block{b.block})
+	}
+	w := b.plain[0]
+	if w.failed != nil {
+		return w.e.keepFailed(tx, w.run, *w.failed)
+	}
+	ended := make([]history.Ended, len(b.plain))
+	for i, w := range b.plain {
+		ended[i] = history.Ended{Run: w.run, Details: w.details(w.e.limits.RunSize)}
+	}
+	return history.KeepRows(tx, ended)
 }
 
 const (
@@ -52,6 +95,7 @@ const (
 	runPause       = 250 * time.Millisecond
 	runRetry       = 2 * time.Second // after the store could not be written to
 	runTries       = 20
+	packPause      = 10 * time.Millisecond // after which runs are packed, so that their traces do not fill memory
 )
 
 // RunCounts are how many runs were written, were not recorded because too many waited, and because their owner made too
@@ -95,6 +139,9 @@ func (r *running) record() {
 	}
 	rec, l := &r.e.recorder, &r.e.limits
 	w := &recorded{e: r.e, run: r.ended(), asked: r.asking().own(l.RunSize), trace: r.root}
+	if r.alone() {
+		w.slab, r.slab = r.slab, nil
+	}
 	w.run.Expires = r.e.now().Add(l.KeepRuns).UTC().Truncate(time.Second)
 	w.size = len(w.asked.input) + len(w.asked.params) + len(w.asked.context) + w.trace.size()
 	rec.add(w, l.RunQueue)
@@ -104,8 +151,9 @@ func (r *running) record() {
 func (rec *recorder) add(w *recorded, most int) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if len(rec.queue) >= most || rec.bytes+w.size > maxWaitingRuns {
+	if len(rec.queue)+rec.runs >= most || rec.bytes+w.size > maxWaitingRuns {
 		rec.dropped.Add(1)
+		giveBack(w.slab)
 		return
 	}
 	rec.queue, rec.bytes = append(rec.queue, w), rec.bytes+w.size
@@ -118,18 +166,64 @@ func (rec *recorder) add(w *recorded, most int) {
 }
 
 // waiting returns those that are not written yet.
-func (rec *recorder) waiting(want func(w *recorded) bool) (out []*recorded) {
+func (rec *recorder) waiting(want func(run *EndedRun) bool) (out []EndedRun, err error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	for _, w := range rec.queue {
-		if want(w) {
-			out = append(out, w)
+	for w := range rec.plain() {
+		if want(&w.run) {
+			out = append(out, w.run)
 		}
 	}
-	return out
+	for i := range rec.packed {
+		runs, err := rec.packed[i].block.Runs()
+		if err != nil {
+			return nil, err
+		}
+		for j := range runs {
+			if want(&runs[j]) {
+				out = append(out, runs[j])
+			}
+		}
+	}
+	return out, nil
 }
 
-// take begins to write the oldest of what waits, of one repository: runs that went well, or one that failed.
+// plain are those that are not in a block; mu is held.
+func (rec *recorder) plain() iter.Seq[*recorded] {
+	return func(yield func(*recorded) bool) {
+		for _, w := range rec.queue {
+			if !yield(w) {
+				return
+			}
+		}
+		for _, b := range rec.packed {
+			for _, w := range b.plain {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// detailsOf returns one of those that are not written yet.
+func (rec *recorder) detailsOf(id string, most int) (run EndedRun, d EndedDetails, found bool, err error) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	for w := range rec.plain() {
+		if w.run.ID == id {
+			return w.run, w.details(most), true, nil
+		}
+	}
+	for i := range rec.packed {
+		if run, d, found, err = rec.packed[i].block.Run(id); found || err != nil {
+			break
+		}
+	}
+	return run, d, found, err
+}
+
+// take begins to pack the oldest of what waits, of one repository: runs that went well, or one that failed.
 func (rec *recorder) take() []*recorded {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -145,47 +239,116 @@ func (rec *recorder) take() []*recorded {
 	return slices.Clone(rec.queue[:rec.taken])
 }
 
-// settle is the end of what take began. What could not be written is tried again some times, which later says.
-func (rec *recorder) settle(err error) (later bool) {
+// pack is the end of what take began.
+func (rec *recorder) pack(all []batch) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if err != nil && !fault.Is(err, fault.Internal) && rec.queue[0].tries < runTries {
-		rec.queue[0].tries++
-		rec.taken = 0
-		return true
-	}
 	for _, w := range rec.queue[:rec.taken] {
 		rec.bytes -= w.size
 	}
-	if err == nil {
-		rec.written.Add(int64(rec.taken))
-	} else {
-		rec.dropped.Add(int64(rec.taken))
-	}
 	rec.queue = slices.Delete(rec.queue, 0, rec.taken)
 	rec.taken = 0
+	for _, b := range all {
+		rec.packed = append(rec.packed, b)
+		rec.runs, rec.bytes = rec.runs+b.len(), rec.bytes+b.size()
+	}
+}
+
+// first are the first batches that are written in one transaction: blocks of one repository, or another one. They still wait.
+func (rec *recorder) first() (all []batch) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	for i, b := range rec.packed {
+		if i > 0 && (b.repo != all[0].repo || len(b.plain)+len(all[0].plain) > 0) {
+			break
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// settle is the end of what first returned. What could not be written is tried again some times, which later says.
+func (rec *recorder) settle(all []batch, err error) (later bool) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if err != nil && !fault.Is(err, fault.Internal) && rec.packed[0].tries < runTries {
+		rec.packed[0].tries++
+		return true
+	}
+	runs := 0
+	for _, b := range all {
+		runs, rec.bytes = runs+b.len(), rec.bytes-b.size()
+	}
+	if rec.runs -= runs; err == nil {
+		rec.written.Add(int64(runs))
+	} else {
+		rec.dropped.Add(int64(runs))
+	}
+	rec.packed = slices.Delete(rec.packed, 0, len(all))
 	return false
 }
 
-// RecordRuns writes what the calls of all repositories hand over until ctx ends, and then what is left. OneVersion reports whether
+// RecordRuns writes what the calls of all repositories hand over until ctx ends, and then what is left. What is not written is lost if
+// the server is killed: what ended within the last quarter of a second. OneVersion reports whether
 // all servers of the store are of this version; nil: there are no others.
 func (e *Engine) RecordRuns(ctx context.Context, oneVersion func(context.Context) bool) error {
-	e.recorder.oneVersion = oneVersion
+	rec := &e.recorder
+	rec.oneVersion = oneVersion
 	for again := (<-chan time.Time)(nil); ; {
 		select {
 		case <-ctx.Done():
 			e.writeRuns(context.WithoutCancel(ctx))
 			return nil
 		case <-again:
-		case <-e.recorder.some:
+		case <-rec.some:
 		}
 		// Others come meanwhile, and are written in the same transaction.
-		select {
-		case <-ctx.Done():
-		case <-time.After(runPause):
+		for end := time.Now().Add(runPause); time.Now().Before(end) && ctx.Err() == nil && !rec.crowded(e.limits.RunQueue); {
+			time.Sleep(packPause)
+			e.packRuns(ctx)
 		}
 		if again = nil; e.writeRuns(context.WithoutCancel(ctx)) {
 			again = time.After(runRetry)
+		}
+	}
+}
+
+// crowded reports whether so many runs wait that they are written at once.
+func (rec *recorder) crowded(most int) bool {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return len(rec.queue)+rec.runs > most/2
+}
+
+// packRuns packs what waits into blocks, if all servers of the store read them.
+func (e *Engine) packRuns(ctx context.Context) {
+	rec := &e.recorder
+	for {
+		runs := rec.take()
+		if len(runs) == 0 {
+			return
+		}
+		repo := runs[0].e.repo
+		if runs[0].failed != nil || !rec.alike(ctx) {
+			rec.pack([]batch{{repo: repo, plain: runs}})
+			continue
+		}
+		ended := make([]history.Ended, len(runs))
+		for i, w := range runs {
+			t, start := w.trace, w.run.Start
+			ended[i] = history.Ended{Run: w.run, Details: w.asked.details(nil, e.limits.RunSize)}
+			if t != nil {
+				t = t.within(e.limits.RunSize)
+				ended[i].Steps = func(p *history.Packer) { t.pack(p, start) }
+			}
+		}
+		var all []batch
+		for _, b := range history.Pack(ended) {
+			all = append(all, batch{repo: repo, block: b})
+		}
+		rec.pack(all)
+		for _, w := range runs { // nobody reads their traces any longer
+			giveBack(w.slab)
 		}
 	}
 }
@@ -194,43 +357,27 @@ func (e *Engine) RecordRuns(ctx context.Context, oneVersion func(context.Context
 func (e *Engine) writeRuns(ctx context.Context) (later bool) {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
+	rec := &e.recorder
+	e.packRuns(ctx)
 	for !later {
-		batch := e.recorder.take()
-		if len(batch) == 0 {
+		all := rec.first()
+		if len(all) == 0 {
 			return false
 		}
-		repo := batch[0].e.repo
-		err := repo.Update(ctx, repo.System(), e.prepared(ctx, batch))
-		if later = e.recorder.settle(err); err != nil && !later {
-			e.log.Warn("runs are not recorded", "runs", len(batch), "error", err)
+		repo := all[0].repo
+		err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+			for i := range all {
+				if err := all[i].write(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if later = rec.settle(all, err); err != nil && !later {
+			e.log.Warn("runs are not recorded", "error", err)
 		}
 	}
 	return later
-}
-
-// prepared returns what writes runs: one that failed, or those that went well in blocks, or in rows while servers of another version
-// share the store.
-func (e *Engine) prepared(ctx context.Context, batch []*recorded) func(tx *storage.Tx) error {
-	if w := batch[0]; w.failed != nil {
-		return func(tx *storage.Tx) error { return w.e.keepFailed(tx, w.run, *w.failed) }
-	}
-	ended := make([]history.Ended, len(batch))
-	if !e.recorder.alike(ctx) {
-		for i, w := range batch {
-			ended[i] = history.Ended{Run: w.run, Details: w.asked.details(w.trace, e.limits.RunSize)}
-		}
-		return func(tx *storage.Tx) error { return history.KeepRows(tx, ended) }
-	}
-	for i, w := range batch {
-		t, start := w.trace, w.run.Start
-		ended[i] = history.Ended{Run: w.run, Details: w.asked.details(nil, e.limits.RunSize)}
-		if t != nil {
-			t = t.within(e.limits.RunSize)
-			ended[i].Steps = func(p *history.Packer) { t.pack(p, start) }
-		}
-	}
-	blocks := history.Pack(ended)
-	return func(tx *storage.Tx) error { return history.Keep(tx, blocks) }
 }
 
 // alikeFor is how long what servers share the store is not asked again.
@@ -318,55 +465,6 @@ func (e *Engine) keepFailed(tx *storage.Tx, f EndedRun, d EndedDetails) error {
 func namesNothing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Stage == StageInput && fault.Is(err, fault.NotFound)
-}
-
-// reference is an input that was found as it is named in JSON; ok is false for files, and what has no name.
-func reference(in any) (raw json.RawMessage, ok bool) {
-	var name string
-	switch in := in.(type) {
-	case nil:
-		return nil, true
-	case *storage.Doc:
-		name = "doc:" + in.ID()
-	case storage.Docs:
-		ids := make([]string, len(in))
-		for i, d := range in {
-			ids[i] = d.ID()
-		}
-		name = "docs:" + strings.Join(ids, ",")
-	case string:
-		name = in
-	case storage.Ref:
-		name = string(in)
-	default:
-		return nil, false
-	}
-	raw, err := json.Marshal(name)
-	return raw, err == nil
-}
-
-// withoutSecrets takes the secrets out of JSON and returns where they were; d is the operation whose parameters it is,
-// nil: it is anything else.
-func (s *Set) withoutSecrets(d *Def, raw json.RawMessage, at string) (json.RawMessage, []string) {
-	// Most calls have no members that could be secret.
-	if string(raw) == "{}" || !bytes.ContainsAny(raw, "{[") && json.Valid(raw) {
-		return bytes.Clone(raw), nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, []string{at}
-	}
-	left := s.strip(d, v, at, nil)
-	if left == nil {
-		return bytes.Clone(raw), nil
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return nil, []string{at}
-	}
-	return out, left
 }
 
 // older returns the operation of a call as an older version of its text says, in a set with it. What was replaced may

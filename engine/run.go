@@ -88,11 +88,12 @@ type running struct {
 	taken     []taken
 	ops       int
 	root      *Trace
-	spare     []Trace     // room for more of it
-	steps     int         // of the trace
-	printed   int         // bytes in it that scripts printed
-	traced    trace.Trace // what the call belongs to, once it was asked for
-	hidden    []string    // secrets that the call was given, which what is kept of it must not show
+	spare     []Trace          // room for more of it
+	slab      *[stepRoom]Trace // where that begins, if it is used again
+	steps     int              // of the trace
+	printed   int              // bytes in it that scripts printed
+	traced    trace.Trace      // what the call belongs to, once it was asked for
+	hidden    []string         // secrets that the call was given, which what is kept of it must not show
 	exit      bool
 	told      func(*Span)      // is called with how it ended; nil: nobody wants to know
 	recording bool             // it is recorded if it goes well
@@ -108,6 +109,7 @@ type running struct {
 	top       bool                      // the next operation is the one called
 
 	number       uint64 // among the calls of the server
+	moment       int64  // when it began, in milliseconds, for its id
 	before, next *running
 }
 
@@ -217,10 +219,10 @@ func (r *running) explained(err error) error {
 var idle = sync.Pool{New: func() any { return new(running) }}
 
 // result returns what the call returned. The running is used again only if nothing else can still refer to
-// it: a transaction, a trace, or somebody who waited for the end of its context all keep pointers into it.
-// The result is copied out before that.
+// it: a transaction, a collector that is told of the call, or somebody who waited for the end of its context all keep pointers into
+// it. The result is copied out before that.
 func (r *running) result() *Result {
-	if r.ctx.Tx != nil || r.root != nil || r.end.timed != nil || r.after != nil {
+	if r.ctx.Tx != nil || r.told != nil || r.end.timed != nil || r.after != nil {
 		return &r.res
 	}
 	res := new(Result)

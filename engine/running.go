@@ -29,6 +29,7 @@ type live struct {
 	mu          sync.Mutex
 	first, last *running
 	number      uint64 // of the last that began
+	moment      int64  // when it began
 }
 
 // Live is a call that is being carried out.
@@ -53,6 +54,8 @@ func (l *live) add(r *running) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.number++
+	l.moment = max(l.moment, r.began.UnixMilli())
+	r.moment = l.moment
 	if r.number, r.before = l.number, l.last; r.before != nil {
 		r.before.next = r
 	} else {
@@ -78,11 +81,11 @@ func (l *live) remove(r *running) {
 }
 
 // id is when the call began, in milliseconds, so that ids of all servers are in the order of time, then the server, and the number
-// in at least ten digits, all of them hexadecimal.
+// in at least ten digits, all of them hexadecimal. Those of one server are in order whatever its clock does.
 func (l *live) id(r *running) string {
 	var room, number [40]byte
 	digits := strconv.AppendUint(number[:0], r.number, 16)
-	b := append(strconv.AppendInt(room[:0], r.began.UnixMilli(), 16), l.server...)
+	b := append(strconv.AppendInt(room[:0], r.moment, 16), l.server...)
 	b = append(append(b, '-'), "0000000000"[:max(0, 10-len(digits))]...)
 	return string(append(b, digits...))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -103,6 +104,30 @@ func (r *running) shown(text string, most int) string {
 		text = strings.ReplaceAll(text, h, concealed)
 	}
 	return cut(text, most)
+}
+
+// withoutSecrets takes the secrets out of JSON and returns where they were; d is the operation whose parameters it is,
+// nil: it is anything else.
+func (s *Set) withoutSecrets(d *Def, raw json.RawMessage, at string) (json.RawMessage, []string) {
+	// Most calls have no members that could be secret.
+	if string(raw) == "{}" || !bytes.ContainsAny(raw, "{[") && json.Valid(raw) {
+		return bytes.Clone(raw), nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, []string{at}
+	}
+	left := s.strip(d, v, at, nil)
+	if left == nil {
+		return bytes.Clone(raw), nil
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil, []string{at}
+	}
+	return out, left
 }
 
 // redacted copies objects without the secrets in them.

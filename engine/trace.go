@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -99,6 +100,39 @@ func (r *running) newTrace(began time.Time) *Trace {
 
 // stepRoom is for how many steps of a trace memory is taken at once, at most. They are kept, and forgotten, together.
 const stepRoom = 16
+
+// room takes memory for the traces of steps that are about to run.
+func (c *Ctx) room(steps int) {
+	r := c.run
+	if c.trace == nil || r == nil || len(r.spare) > 0 {
+		return
+	}
+	if r.slab == nil && r.alone() {
+		r.slab = slabs.Get().(*[stepRoom]Trace)
+		r.spare = r.slab[:]
+	} else {
+		r.spare = make([]Trace, min(steps, stepRoom))
+	}
+	if c.trace.Steps == nil {
+		c.trace.Steps = make([]*Trace, 0, min(steps, stepRoom))
+	}
+}
+
+// slabs are memory for traces that nobody sees but the recorder.
+var slabs = sync.Pool{New: func() any { return new([stepRoom]Trace) }}
+
+// giveBack has the memory of a trace that was packed be used again.
+func giveBack(slab *[stepRoom]Trace) {
+	if slab != nil {
+		clear(slab[:])
+		slabs.Put(slab)
+	}
+}
+
+// alone reports whether the trace of the call is for the recorder alone.
+func (r *running) alone() bool {
+	return r.recording && !r.bare && r.told == nil && !r.call.Trace && !r.e.traces.Recording()
+}
 
 // newStep returns an empty trace for a step.
 func (r *running) newStep() *Trace {

@@ -325,6 +325,9 @@ func (e *Engine) traceDone(r *running) {
 		return
 	}
 	r.root.Duration = time.Since(r.root.Start)
+	if r.alone() {
+		return
+	}
 	r.res.Trace = r.root
 	if r.call.Trace || e.traces.Recording() {
 		e.traces.add(r.root)

@@ -136,11 +136,11 @@ func repeat(b *testing.B, addr, request string) {
 	send(b, addr, func() string { return request })
 }
 
-// send sends requests over a few connections.
+// send sends requests over 16 connections on two processors.
 func send(b *testing.B, addr string, request func() string) {
 	b.Helper()
 	b.ReportAllocs()
-	b.SetParallelism(4)
+	b.SetParallelism(8)
 	b.RunParallel(func(pb *testing.PB) {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"catena/storage"
@@ -35,16 +36,45 @@ const (
 
 // Block is a number of runs that went well, as they are kept.
 type Block struct {
+	runs           int
 	key            string
 	heads, details []byte
 	marks          []Run // those with which a chain went on
+}
+
+// Len is how many runs the block has.
+func (b *Block) Len() int { return b.runs }
+
+// Size is how many bytes it takes.
+func (b *Block) Size() int { return len(b.heads) + len(b.details) }
+
+// Runs are its runs as lists show them, oldest first.
+func (b *Block) Runs() ([]Run, error) { return runsOf(b.heads) }
+
+// Run returns a run of the block with its details, if there is one of the id.
+func (b *Block) Run(id string) (r Run, d Details, found bool, err error) {
+	runs, err := b.Runs()
+	if err != nil {
+		return r, d, false, err
+	}
+	i, found := placeOf(runs, id)
+	if !found {
+		return r, d, false, nil
+	}
+	d, err = detailAt(b.details, i)
+	return runs[i], d, true, err
+}
+
+func placeOf(runs []Run, id string) (i int, found bool) {
+	return slices.BinarySearchFunc(runs, id, func(r Run, id string) int { return strings.Compare(r.ID, id) })
 }
 
 // Pack makes blocks of runs that went well, in whatever order they come.
 func Pack(ended []Ended) []Block {
 	slices.SortFunc(ended, func(a, b Ended) int { return strings.Compare(a.Run.ID, b.Run.ID) })
 	var out []Block
-	var p blockPacker
+	p := packers.Get().(*blockPacker)
+	defer packers.Put(p)
 	for i := range ended {
 		if p.full(&ended[i].Run) {
 			out = append(out, p.block())
@@ -65,6 +95,9 @@ type blockPacker struct {
 	marks          []Run
 	raw            []byte
 }
+
+// packers are kept for their room.
+var packers = sync.Pool{New: func() any { return new(blockPacker) }}
 
 // full reports whether a run belongs in another block.
 func (p *blockPacker) full(r *Run) bool {
@@ -128,7 +161,7 @@ func (p *blockPacker) head(r *Run) {
 
 // block ends a block.
 func (p *blockPacker) block() Block {
-	b := Block{key: p.last + "/" + p.first, heads: p.seal(&p.heads), details: p.seal(&p.details), marks: p.marks}
+	b := Block{runs: p.runs, key: p.last + "/" + p.first, heads: p.seal(&p.heads), details: p.seal(&p.details), marks: p.marks}
 	p.runs, p.marks = 0, nil
 	return b
 }
@@ -139,12 +172,12 @@ const (
 	zstdRow  = 2
 )
 
-// minZstd is from what size on compression is worth its time.
-const minZstd = 512
+// minZstd is from how many bytes of a run on compression is worth its time: fewer are mostly numbers, which it does not make smaller.
+const minZstd = 300
 
 func (p *blockPacker) seal(of *Packer) []byte {
 	p.raw = of.append(p.raw[:0])
-	if len(p.raw) >= minZstd {
+	if len(p.raw) >= minZstd*p.runs {
 		if z := encoder().EncodeAll(p.raw, []byte{zstdRow}); len(z) <= len(p.raw) {
 			return z
 		}
@@ -296,7 +329,7 @@ func findInBlocks(tx *storage.Tx, id string) (r Run, details func() (Details, er
 		if runs, err = runsOf(heads); err != nil {
 			return false
 		}
-		i, found := slices.BinarySearchFunc(runs, id, func(r Run, id string) int { return strings.Compare(r.ID, id) })
+		i, found := placeOf(runs, id)
 		if found {
 			r, details = runs[i], func() (Details, error) { return blockDetail(tx, key, i) }
 		}
@@ -311,6 +344,10 @@ func blockDetail(tx *storage.Tx, key string, at int) (Details, error) {
 	if err != nil {
 		return Details{}, err
 	}
+	return detailAt(raw, at)
+}
+
+func detailAt(raw []byte, at int) (Details, error) {
 	items, err := opened(raw)
 	if err == nil && at >= len(items) {
 		err = fault.Internal.Errorf("runs: %w", errPacked)
