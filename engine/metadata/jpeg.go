@@ -179,8 +179,8 @@ func changeSets(sets []byte, texts map[string]string) ([]byte, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if text := texts[name]; text != "" {
-			kept = append(binary.BigEndian.AppendUint16(append(kept, 0x1c, 2, iptcSets[name]), uint16(len(text))), text...)
+		for _, item := range itemsOf(name, texts[name]) {
+			kept = append(binary.BigEndian.AppendUint16(append(kept, 0x1c, 2, iptcSets[name]), uint16(len(item))), item...)
 		}
 	}
 	return kept, nil

@@ -131,3 +131,20 @@ func changed(texts map[string]string, group string) map[string]string {
 	}
 	return out
 }
+
+// wordLists are the texts about pictures that are lists of words. They are written with commas between them, and each word is an entry
+// of its own in the file.
+var wordLists = map[string]bool{"Keywords": true, "Subject": true}
+
+// itemsOf are the entries that a text of a name becomes.
+func itemsOf(name, text string) (items []string) {
+	if !wordLists[name] {
+		return slices.DeleteFunc([]string{text}, func(text string) bool { return text == "" })
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}

@@ -65,10 +65,10 @@ func TestWriteJPEG(t *testing.T) {
 		"MM":   photo(t, segment(markAPP1, exif(binary.BigEndian, "MM")), xmp, iptc),
 	}
 	texts := map[string]string{
-		"exif:Artist": "Ada Lovelace", "Copyright": "©", "exif:imagedescription": "", "iptc:Headline": "Straße & <Brücke>", "Keywords": "k",
-		"xmp:Title": "Title & <more>", "xmp:Creator": "Ada", "xmp:Rights": "",
+		"exif:Artist": "Ada Lovelace", "Copyright": "©", "exif:imagedescription": "", "iptc:Headline": "Straße & <Brücke>", "Keywords": "k, l,",
+		"xmp:Title": "Title & <more>", "xmp:Creator": "Lovelace, Ada", "xmp:Subject": "c,d", "xmp:Rights": "",
 	}
-	want := map[string]string{"exif:Artist": "Ada Lovelace", "exif:Copyright": "©", "iptc:Headline": "Straße & <Brücke>", "iptc:Keywords": "k", "xmp:Title": "Title & <more>", "xmp:Creator": "Ada"}
+	want := map[string]string{"exif:Artist": "Ada Lovelace", "exif:Copyright": "©", "iptc:Headline": "Straße & <Brücke>", "iptc:Keywords": "k, l", "xmp:Title": "Title & <more>", "xmp:Creator": "Lovelace, Ada", "xmp:Subject": "c, d"}
 	for name, data := range files {
 		before := read(t, data)
 		made, err := Write(t.Context(), memory, blob.FromBytes("a.jpg", "image/jpeg", data), texts)
@@ -78,6 +78,9 @@ func TestWriteJPEG(t *testing.T) {
 		}
 		written := bytesOf(t, made)
 		samePicture(t, data, written)
+		if !bytes.Contains(written, []byte("\x1c\x02\x19\x00\x01k\x1c\x02\x19\x00\x01l")) || !bytes.Contains(written, []byte("<rdf:li>c</rdf:li><rdf:li>d</rdf:li>")) {
+			t.Errorf("%s: words of a list are no entries of their own", name)
+		}
 		after := read(t, written)
 		for tag, text := range want {
 			if after[tag] != text {
@@ -89,7 +92,7 @@ func TestWriteJPEG(t *testing.T) {
 				t.Errorf("%s: %s is %v, was %v", name, tag, after[tag], v)
 			}
 		}
-		gone, err := Write(t.Context(), memory, made, map[string]string{"exif:Artist": "", "exif:Copyright": "", "iptc:Headline": "", "iptc:Keywords": "", "xmp:Title": "", "xmp:Creator": ""})
+		gone, err := Write(t.Context(), memory, made, map[string]string{"exif:Artist": "", "exif:Copyright": "", "iptc:Headline": "", "iptc:Keywords": "", "xmp:Title": "", "xmp:Creator": "", "xmp:Subject": ""})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

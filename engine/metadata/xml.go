@@ -127,12 +127,15 @@ func changeXMP(old []byte, texts map[string]string) ([]byte, error) {
 	var put []element
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		e := element{space: spaceDC, prefix: "dc", local: strings.ToLower(name)}
-		if text := texts[name]; text != "" {
+		if items := itemsOf(name, texts[name]); len(items) > 0 {
 			list, language := xmpLists[name], ""
 			if list == "Alt" {
 				language = ` xml:lang="x-default"`
 			}
-			e.content = `<rdf:` + list + ` xmlns:rdf="` + spaceRDF + `"><rdf:li` + language + `>` + escape(text) + `</rdf:li></rdf:` + list + `>`
+			for _, item := range items {
+				e.content += `<rdf:li` + language + `>` + escape(item) + `</rdf:li>`
+			}
+			e.content = `<rdf:` + list + ` xmlns:rdf="` + spaceRDF + `">` + e.content + `</rdf:` + list + `>`
 		}
 		put = append(put, e)
 	}
