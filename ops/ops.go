@@ -74,6 +74,7 @@ func All(c Config) [][]engine.Op {
 	var providers func() *repository.Providers
 	var workflows func() *models.Models
 	if c.Texts != nil {
+		c.Service.Actions, c.Notification.Templates = c.Texts.Actions.Value, c.Texts.Mail.Value
 		templates, providers, workflows = c.Texts.Templates.Value, c.Texts.Providers.Value, c.Texts.Workflows.Value
 	}
 	return [][]engine.Op{

@@ -229,7 +229,7 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			types.Beside(texts.Providers, texts.Workflows)
+			types.Beside(texts.Providers, texts.Actions, texts.Workflows)
 			return library.Deployments{types, texts, runner.Modules(), runner, chains.New(), listener.New(), runs, schedule.New(), hook.New()}
 		},
 		Storage: func(c *storage.Config) {

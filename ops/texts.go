@@ -8,10 +8,12 @@ import (
 	"catena/engine"
 	"catena/engine/declaration"
 	"catena/engine/library"
+	"catena/engine/mail"
 	"catena/engine/template"
 	models "catena/engine/workflow"
 	"catena/ops/render"
 	"catena/ops/repository"
+	"catena/ops/service"
 	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/schema"
@@ -19,6 +21,8 @@ import (
 
 // Texts are what is declared beside types and directories, by texts that are deployed while the server runs.
 type Texts struct {
+	Actions   *declaration.Kind[service.Actions]
+	Mail      *declaration.Kind[*mail.Templates]
 	Providers *declaration.Kind[*repository.Providers]
 	Templates *declaration.Kind[template.Resources]
 	Workflows *declaration.Kind[*models.Models]
@@ -34,11 +38,11 @@ type kind interface {
 	FamilyName() string
 }
 
-func (x *Texts) all() []kind { return []kind{x.Templates, x.Providers, x.Workflows} }
+func (x *Texts) all() []kind { return []kind{x.Templates, x.Mail, x.Providers, x.Actions, x.Workflows} }
 
 // NewTexts reads the files of a data directory; folder opens one of its folders. What they declare is for Declare to find out.
 func NewTexts(folder func(name string) fs.FS) (*Texts, error) {
-	x, errs := &Texts{}, [3]error{}
+	x, errs := &Texts{}, [5]error{}
 	x.Templates, errs[0] = declaration.NewKind(declaration.Texts[template.Resources]{
 		Family: "Template", Noun: "template", Ext: template.Extensions, Extended: true, Build: render.Build,
 	}, folder("templates"))
@@ -51,6 +55,15 @@ func NewTexts(folder func(name string) fs.FS) (*Texts, error) {
 			return models.Build(types, engine.CheckExpression, texts)
 		},
 	}, folder("workflows"))
+	x.Actions, errs[3] = declaration.NewKind(declaration.Texts[service.Actions]{
+		Family: "ActionDefinition", Noun: "action", Ext: declaration.YAML, Build: service.Build,
+		Works: func(set *engine.Set, _ *schema.Registry, all service.Actions) []declare.Mistake {
+			return all.Check(set)
+		},
+	}, folder("actions"))
+	x.Mail, errs[4] = declaration.NewKind(declaration.Texts[*mail.Templates]{
+		Family: "MailTemplate", Noun: "mail", Nouns: "templates of mail", Ext: mail.Extensions, Extended: true, Build: mail.Build,
+	}, folder("mail"))
 	return x, errors.Join(errs[:]...)
 }
 

@@ -78,7 +78,7 @@ var imports = map[string][]string{
 	"engine/hook":                    {"engine", "engine/library", "storage", "storage/hold", "storage/keyring", "storage/outbox", "storage/schema"},
 	"engine/waiting":                 {"engine", "engine/openapi", "storage", "storage/hold", "storage/outbox"},
 	"engine/mailbox":                 {},
-	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
+	"engine/mail":                    {"storage", "engine/template", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox", "storage/schema"},
 	"engine/markdown":                {},
 	"engine/metadata":                {"storage/blob", "storage/schema", "storage/text", "engine/pdf", "engine/program"},
 	"engine/openapi":                 {},
@@ -98,7 +98,7 @@ var imports = map[string][]string{
 	"engine/workflow":                {"storage", "storage/people", "storage/search", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/delivery":                {"storage", "storage/keyring", "storage/outbox", "storage/webhook"},
 	"engine/scenario":                {"engine", "engine/entity", "storage", "storage/..."},
-	"ops":                            {"ops/...", "engine", "engine/declaration", "engine/library", "engine/workflow", "storage", "storage/declare", "storage/directory", "storage/schema", "engine/template"},
+	"ops":                            {"ops/...", "engine", "engine/declaration", "engine/library", "engine/mail", "engine/workflow", "storage", "storage/declare", "storage/directory", "storage/schema", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
 	"ops/*":                          {"engine", "engine/openapi", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/retention", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/cluster", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/text/rfc822", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},

@@ -36,6 +36,16 @@ func workflowCmd(g *global) *cobra.Command {
 	return kind{noun: "workflow", family: "WorkflowDefinition", ext: ".yaml .yml"}.command(g)
 }
 
+// actionCmd manages declarations of actions as chains are.
+func actionCmd(g *global) *cobra.Command {
+	return kind{noun: "action", family: "ActionDefinition", ext: ".yaml .yml"}.command(g)
+}
+
+// mailCmd manages templates of mail as chains are.
+func mailCmd(g *global) *cobra.Command {
+	return kind{noun: "mail", nouns: "templates of mail", family: "MailTemplate", ext: ".ftl .ftlh"}.command(g)
+}
+
 // templateCmd manages templates as chains are.
 func templateCmd(g *global) *cobra.Command {
 	return kind{noun: "template", family: "Template", ext: ".ftl .mvel"}.command(g)

@@ -97,7 +97,7 @@ func (m *smtp) config() mail.Config {
 // sender makes the sender of mail.
 func (a *app) sender(m smtp, base string) error {
 	c := m.config()
-	c.Base, c.Templates, c.Log = base, a.declared.mails, a.log
+	c.Base, c.Templates, c.Log = base, a.declared.texts.Mail.Value, a.log
 	c.Blobs = func(b *storage.Blob) *storage.Blob { return a.repo.Blobs().Load(*b) }
 	var err error
 	if a.mail, err = mail.New(c); err != nil {

@@ -85,7 +85,7 @@ func (p *process) readiness(t *testing.T, status int, want string) {
 	t.Fatalf("status %d, want %d with %s: %s", got, status, want, text)
 }
 
-// TestNodesTexts declares a page provider, a template and a workflow on one of two servers: the other one has them within a second,
+// TestNodesTexts declares a page provider, a template, an action and a workflow on one of two servers: the other one has them within a second,
 // runs the workflow, and keeps the first one from removing what it waits for; a server that starts has all of them.
 func TestNodesTexts(t *testing.T) {
 	store, content := pgtest.Database(t), t.TempDir()
@@ -119,6 +119,8 @@ func TestNodesTexts(t *testing.T) {
 		saved(a, "Template", "letter.ftl", round.text+" ${Document.title}")
 		follows(b, "Repository.ReadPageProvider", notes, round.sort)
 		follows(b, "Render.Document", letter, round.text+" A")
+		saved(a, "ActionDefinition", "sign.yaml", "actions:\n  sign: {categories: [SIGN], link: /"+round.from+"}\n")
+		follows(b, "Actions.GET", `{"params":{"category":"SIGN"},`+input+`}`, "/"+round.from)
 		a, b = b, a
 	}
 	saved(a, "WorkflowDefinition", "ask.yaml", flow)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -340,19 +341,19 @@ func (s *isolation) verify() {
 func names(t *testing.T, p *process, folder string) map[string]int {
 	t.Helper()
 	all := map[string]int{}
-	for page, more := 0, true; more; page++ {
+	for after, more := "", true; more; { // there may be more than can be skipped
 		var list struct {
-			Entries             []struct{ Path string }
-			IsNextPageAvailable bool
+			Entries    []struct{ Path string }
+			NextCursor string
 		}
-		text := p.want(t, 200, "Administrator", "GET", fmt.Sprintf("%s/%s/@children?pageSize=1000&currentPageIndex=%d", spaces, folder, page), "")
+		text := p.want(t, 200, "Administrator", "GET", fmt.Sprintf("%s/%s/@children?pageSize=1000&after=%s", spaces, folder, url.QueryEscape(after)), "")
 		if err := json.Unmarshal([]byte(text), &list); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range list.Entries {
 			all[e.Path[strings.LastIndex(e.Path, "/")+1:]]++
 		}
-		more = list.IsNextPageAvailable
+		after, more = list.NextCursor, list.NextCursor != ""
 	}
 	return all
 }

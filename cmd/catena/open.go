@@ -232,7 +232,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return err
 	}
 	a.branches = []branch{{repo: a.repo}}
-	a.declared.wrong = a.declared.complete(a.repo.Types(), a.declared.texts.Open(ctx, a.repo))
+	a.declared.types, a.declared.wrong = a.repo.Types(), a.declared.texts.Open(ctx, a.repo)
 	if wrong := a.declared.misfit(); wrong != nil {
 		return usage{wrong}
 	}
@@ -334,10 +334,10 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 	return append(ops.All(ops.Config{
 		Directories:  func() *directory.Registry { return record.RegistryOf(a.repo) },
 		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
-		Notification: notification.Config{Templates: a.mail.Templates, Base: a.mail.Base},
+		Notification: notification.Config{Base: a.mail.Base},
 		Outside:      a.outside,
 		Spreadsheets: []string{self, workerVerb, ofSheets},
-		Service:      service.Config{Actions: a.declared.actions, Level: a.level, Server: &a.server},
+		Service:      service.Config{Level: a.level, Server: &a.server},
 		Texts:        a.declared.texts,
 	}), decks.Ops)
 }
@@ -355,10 +355,12 @@ func (a *app) sync(ctx context.Context) error {
 		}
 	}{
 		{"templates", d.texts.Templates},
+		{"mail", d.texts.Mail},
 		{"providers", d.texts.Providers},
 		{"modules", a.scripts.Modules()},
 		{"scripts", a.scripts},
 		{"chains", a.chains},
+		{"actions", d.texts.Actions},
 		{"workflows", d.texts.Workflows},
 		{"listeners", a.listeners},
 		{"schedules", a.schedules},
@@ -368,6 +370,11 @@ func (a *app) sync(ctx context.Context) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// actionStatus fails if an action is not offered, because of an operation that it names.
+func (a *app) actionStatus() error {
+	return declare.ErrorOf(a.declared.texts.Actions.Value().Check(a.engine.Set()))
 }
 
 // workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.

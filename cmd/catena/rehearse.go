@@ -43,7 +43,8 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 		}
 		all, err := d.kinds.Over(texts["Type"], texts["Vocabulary"])
 		if all.Types != nil {
-			err = errors.Join(err, d.complete(all.Types, d.texts.Over(all.Types, texts)))
+			d.types = all.Types
+			err = errors.Join(err, d.texts.Over(all.Types, texts))
 		}
 		if err != nil {
 			return err
@@ -117,7 +118,7 @@ func (g *global) kept(ctx context.Context) (all []keptText, user func(name strin
 	}); err != nil {
 		return nil, nil, err
 	}
-	for _, family := range []string{"Type", "Vocabulary", "Template", "PageProvider", "Module", "Script", "Chain", "WorkflowDefinition", "Listener", "Schedule", "Hook"} {
+	for _, family := range []string{"Type", "Vocabulary", "Template", "MailTemplate", "PageProvider", "Module", "Script", "Chain", "ActionDefinition", "WorkflowDefinition", "Listener", "Schedule", "Hook"} {
 		var heads []keptText
 		if err := a.ask(ctx, family+".List", nil, &heads); err != nil {
 			return nil, nil, err

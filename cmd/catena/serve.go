@@ -330,7 +330,7 @@ type defect struct {
 func (a *app) deployFiles(ctx context.Context) (all []defect) {
 	for _, f := range []defect{
 		{"deploying files of the data directory", a.sync(ctx)},
-		{"actions are not offered", a.declared.actions.Check(a.engine.Set())},
+		{"actions are not offered", a.actionStatus()},
 		{"workflows will not run", a.workflowStatus(ctx)},
 	} {
 		if f.err != nil {
@@ -438,7 +438,7 @@ func (a *app) watch(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "directories", "hooks", "listeners", "modules", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
+	for _, sub := range []string{"actions", "chains", "directories", "hooks", "listeners", "mail", "modules", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

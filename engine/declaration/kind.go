@@ -1,6 +1,7 @@
 package declaration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 type Texts[V any] struct {
 	Family   string   // of the operations that manage them
 	Noun     string   // what messages and tables call one
+	Nouns    string   // several of them; "": with an s
 	Ext      []string // of files
 	Extended bool     // names of texts have the extensions of their files; else they are in YAML
 	// Build makes a value of texts, over what is built in, and tells everything that is wrong with them.
@@ -63,7 +65,7 @@ func NewKind[V any](x Texts[V], files fs.FS) (*Kind[V], error) {
 	k := &Kind[V]{texts: x}
 	k.extended = x.Extended
 	k.Kind = &library.Kind{
-		Family: x.Family, Noun: x.Noun, Ext: x.Ext, Check: k.check, Keep: k.keep,
+		Family: x.Family, Noun: x.Noun, Nouns: x.Nouns, Ext: x.Ext, Check: k.check, Keep: k.keep,
 		Put: func([]library.Version) error { return k.follow(context.Background()) },
 	}
 	return k, k.read(files)
@@ -167,7 +169,7 @@ func (k *Kind[V]) Lacks(e *engine.Engine) []library.Lack {
 	}
 	k.lacks, k.checked, k.set = nil, now, set
 	if now.err != nil {
-		k.lacks = []library.Lack{{Text: k.Noun + "s", Err: now.err}}
+		k.lacks = []library.Lack{{Text: cmp.Or(k.Nouns, k.Noun+"s"), Err: now.err}}
 		return k.lacks
 	}
 	why := maps.Clone(now.out)

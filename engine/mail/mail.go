@@ -28,10 +28,10 @@ type Config struct {
 	Host           string // "": nothing is sent, messages are only noted in the log
 	Port           int    // 0: 465 for ssl, 587 otherwise
 	User, Password string
-	Security       string // starttls (the default), ssl, or none
-	From           string // sender of messages that name none
-	Base           string // public address of the server, for links in templates
-	Templates      *Templates
+	Security       string                            // starttls (the default), ssl, or none
+	From           string                            // sender of messages that name none
+	Base           string                            // public address of the server, for links in templates
+	Templates      func() *Templates                 // nil: those that every server has
 	Blobs          func(*storage.Blob) *storage.Blob // finds the content of attachments; nil: there are none
 	Log            *slog.Logger
 	TLS            *tls.Config // nil: the system's certificates
@@ -53,7 +53,7 @@ func New(c Config) (*Sender, error) {
 		s.Log = slog.Default()
 	}
 	if s.Templates == nil {
-		s.Templates = Defaults()
+		s.Templates = Defaults
 	}
 	s.Base = strings.TrimSuffix(s.Base, "/")
 	if c.Host == "" {
@@ -146,7 +146,7 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 // message builds what is sent.
 func (s *Sender) message(ctx context.Context, m *Mail, j outbox.Job) (*gomail.Msg, error) {
 	if m.Template != "" {
-		if err := s.Templates.fill(ctx, m, s.Base); err != nil {
+		if err := s.Templates().fill(ctx, m, s.Base); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,15 +9,16 @@ import (
 	"maps"
 	"mime/quotedprintable"
 	netmail "net/mail"
+	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"catena/engine/mail"
 	"catena/engine/mail/mailtest"
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 	"catena/storage/people"
@@ -32,15 +34,25 @@ type world struct {
 	send *mail.Sender
 }
 
-func newWorld(t *testing.T, files fstest.MapFS) *world {
+// built makes templates of texts, by the names of their files.
+func built(texts map[string]string) (*mail.Templates, error) {
+	var all []declare.Source
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		all = append(all, declare.Source{Name: name, Text: texts[name]})
+	}
+	t, wrong, err := mail.Build(nil, all)
+	return t, cmp.Or(err, declare.ErrorOf(wrong))
+}
+
+func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
 	w := &world{Repo: storagetest.Open(t, nil), t: t, sink: mailtest.Start(t)}
-	templates, err := mail.LoadTemplates(files)
+	templates, err := built(files)
 	w.must(err)
 	host, port := w.sink.Address()
 	w.send, err = mail.New(mail.Config{
 		Host: host, Port: port, Security: "none", From: "Catena <catena@example.org>", Base: "https://example.org/",
-		Templates: templates, Blobs: func(b *storage.Blob) *storage.Blob { return w.Blobs().Load(*b) }, Log: slog.New(slog.DiscardHandler),
+		Templates: func() *mail.Templates { return templates }, Blobs: func(b *storage.Blob) *storage.Blob { return w.Blobs().Load(*b) }, Log: slog.New(slog.DiscardHandler),
 	})
 	w.must(err)
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return people.SaveGroup(tx, &people.Group{Name: "writers"}) }))
@@ -91,9 +103,9 @@ func (w *world) run(until func() bool) {
 }
 
 func TestSend(t *testing.T) {
-	w := newWorld(t, fstest.MapFS{
-		"hello.ftl":  {Data: []byte("Subject: Hello\t${name}\n\nDear ${name}, see ${base}/x ${nothing!}\n")},
-		"hello.ftlh": {Data: []byte("<p>Dear ${name}</p>")},
+	w := newWorld(t, map[string]string{
+		"hello.ftl":  "Subject: Hello\t${name}\n\nDear ${name}, see ${base}/x ${nothing!}\n",
+		"hello.ftlh": "<p>Dear ${name}</p>",
 	})
 	file := textFile("a.txt", "content of the file")
 	sent, err := w.enqueue(mail.Mail{
@@ -214,17 +226,17 @@ func TestTemplates(t *testing.T) {
 	}
 	for file, c := range map[string]struct{ text, want string }{
 		"bad.ftl":   {"Subject: one\n\n${x", "bad.ftl:3"},
-		"sub.ftl":   {"Subject: ${x", "sub.ftl:1:13"},
-		"page.ftlh": {"<p>\n</#if>", "page.ftlh:2:1"},
-		"old.txt":   {"Subject: {{.title}}", "mail/old.txt: templates of mail are written in FTL: ${title} in place of {{.title}}, in a file old.ftl"},
+		"sub.ftl":   {"Subject: ${x", "sub.ftl:1: "},
+		"page.ftlh": {"<p>\n</#if>", "page.ftlh:2: "},
+		"old.txt":   {"Subject: {{.title}}", "old.txt:1: templates of mail are written in FTL: ${title} in place of {{.title}}, in a file old.ftl"},
 		"old.html":  {"{{.title}}", "in a file old.ftlh"},
 	} {
-		_, err := mail.LoadTemplates(fstest.MapFS{file: {Data: []byte(c.text)}})
+		_, err := built(map[string]string{file: c.text})
 		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v", file, err)
 		}
 	}
-	w := newWorld(t, fstest.MapFS{"long.ftl": {Data: []byte(`<#list 1..10000000 as i>0123456789</#list>`)}, "lacks.ftl": {Data: []byte("${missing}")}})
+	w := newWorld(t, map[string]string{"long.ftl": `<#list 1..10000000 as i>0123456789</#list>`, "lacks.ftl": "${missing}"})
 	for _, name := range []string{"long", "lacks", "nope"} {
 		var gave *outbox.GaveUp
 		err := w.send.Job(t.Context(), outbox.Job{ID: "1", Data: []byte(`{"to":["a@example.org"],"template":"` + name + `"}`)})

@@ -9,11 +9,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"catena/engine/template"
 	"catena/storage/declare"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 //go:embed defaults
@@ -32,73 +34,68 @@ type Templates struct {
 	texts, pages, subjects map[string]*template.Template
 }
 
-// Defaults are the templates that every server has.
-func Defaults() *Templates {
-	t, err := load(declare.Folder(defaults, "defaults"))
-	if err != nil {
+// Defaults are the templates that every server has. They are read once.
+var Defaults = sync.OnceValue(func() *Templates {
+	var texts []declare.Source
+	err := fs.WalkDir(defaults, "defaults", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(defaults, name)
+		texts = append(texts, declare.Source{Name: e.Name(), Text: string(text)})
+		return err
+	})
+	t := &Templates{texts: map[string]*template.Template{}, pages: map[string]*template.Template{}, subjects: map[string]*template.Template{}}
+	if err = errors.Join(err, declare.ErrorOf(t.addAll(texts))); err != nil {
 		panic(err) // the tests load them
 	}
 	return t
-}
+})
 
-// LoadTemplates reads the templates of a folder over the defaults. A folder that is not there has none.
-func LoadTemplates(dir fs.FS) (*Templates, error) {
-	return load(declare.Folder(defaults, "defaults"), dir)
+// Extensions are those of files of templates, and those that had another language before.
+var Extensions = []string{".ftl", ".ftlh", ".txt", ".html"}
+
+// Build returns templates over those that every server has, and tells everything that is wrong with them.
+func Build(_ *schema.Registry, texts []declare.Source) (*Templates, []declare.Mistake, error) {
+	all := Defaults()
+	t := &Templates{texts: maps.Clone(all.texts), pages: maps.Clone(all.pages), subjects: maps.Clone(all.subjects)}
+	return t, t.addAll(texts), nil
 }
 
 // Has reports whether there is a template of a name.
 func (t *Templates) Has(name string) bool { return t.texts[name] != nil || t.pages[name] != nil }
 
-func load(layers ...fs.FS) (*Templates, error) {
-	t := &Templates{texts: map[string]*template.Template{}, pages: map[string]*template.Template{}, subjects: map[string]*template.Template{}}
-	var errs []error
-	for _, dir := range layers {
-		entries, err := fs.ReadDir(dir, ".")
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			if !e.IsDir() {
-				errs = append(errs, t.add(dir, e.Name()))
-			}
+func (t *Templates) addAll(texts []declare.Source) (wrong []declare.Mistake) {
+	for _, s := range texts {
+		if err := t.add(s); err != nil {
+			wrong = append(wrong, template.Mistake(s.Name, err))
 		}
 	}
-	return t, errors.Join(errs...)
+	return wrong
 }
 
-// add reads a file; errors name it with line and column. Files with the endings of the templates of before, which had another
+// add reads a file. Those with the endings of the templates of before, which had another
 // language, are refused, since messages without them would be others than somebody wrote.
-func (t *Templates) add(dir fs.FS, file string) error {
-	ext := path.Ext(file)
-	name := strings.TrimSuffix(file, ext)
+func (t *Templates) add(s declare.Source) (err error) {
+	ext := path.Ext(s.Name)
+	name := strings.TrimSuffix(s.Name, ext)
+	source := s.Text
 	switch ext {
-	case ".ftl", ".ftlh":
-	case ".txt", ".html":
-		return fault.Invalid.Errorf("mail/%s: templates of mail are written in FTL: ${title} in place of {{.title}}, in a file %s", file, name+map[string]string{".txt": ".ftl", ".html": ".ftlh"}[ext])
-	default:
-		return nil
-	}
-	b, err := declare.ReadFile(dir, file)
-	if err != nil {
-		return fault.Wrap(err, "mail/%s", file)
-	}
-	source := string(b)
-	if ext == ".ftlh" {
-		t.pages[name], err = template.Parse("ftlh", file, source, limits)
+	case ".ftlh":
+		t.pages[name], err = template.Parse("ftlh", s.Name, source, limits)
 		return err
+	case ".txt", ".html":
+		return fault.Invalid.Errorf("templates of mail are written in FTL: ${title} in place of {{.title}}, in a file %s", name+map[string]string{".txt": ".ftl", ".html": ".ftlh"}[ext])
 	}
 	if first, rest, _ := strings.Cut(source, "\n"); strings.HasPrefix(first, subjectPrefix) {
-		if t.subjects[name], err = template.Parse("ftl", file, first, limits); err != nil {
+		if t.subjects[name], err = template.Parse("ftl", s.Name, first, limits); err != nil {
 			return err
 		}
 		source = "\n" + rest // the lines keep their numbers
 	} else {
 		delete(t.subjects, name) // that of a default
 	}
-	t.texts[name], err = template.Parse("ftl", file, source, limits)
+	t.texts[name], err = template.Parse("ftl", s.Name, source, limits)
 	return err
 }
 

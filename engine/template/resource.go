@@ -31,14 +31,19 @@ func (all Resources) Over(texts []declare.Source) (Resources, []declare.Mistake)
 			all[s.Name] = t
 			continue
 		}
-		m := declare.Mistake{At: declare.Position{Layer: 1, File: s.Name, Line: 1}, Text: err.Error()}
-		if e := (*fault.Error)(nil); errors.As(err, &e) && e.Line > 0 {
-			m.At.Line, m.At.Column = e.Line, e.Column
-			m.Text = strings.TrimPrefix(e.Message, fmt.Sprintf("template %s:%d:%d: ", s.Name, e.Line, e.Column))
-		}
-		wrong = append(wrong, m)
+		wrong = append(wrong, Mistake(s.Name, err))
 	}
 	return all, wrong
+}
+
+// Mistake is an error of a template that is the text of a file, as what is wrong with that.
+func Mistake(file string, err error) declare.Mistake {
+	m := declare.Mistake{At: declare.Position{Layer: 1, File: file, Line: 1}, Text: err.Error()}
+	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Line > 0 {
+		m.At.Line, m.At.Column = e.Line, e.Column
+		m.Text = strings.TrimPrefix(e.Message, fmt.Sprintf("template %s:%d:%d: ", file, e.Line, e.Column))
+	}
+	return m
 }
 
 // Find returns the template of a name in a language, ftl or mvel. It is an error of kind NotFound if there is none.

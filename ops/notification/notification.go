@@ -13,14 +13,14 @@ import (
 
 // Config is what messages are made with.
 type Config struct {
-	Templates *mail.Templates // nil: those that every server has
-	Base      string          // public address of the server, for links
+	Templates func() *mail.Templates // nil: those that every server has
+	Base      string                 // public address of the server, for links
 }
 
 // Ops returns the notification operations of a server.
 func Ops(c Config) []engine.Op {
 	if c.Templates == nil {
-		c.Templates = mail.Defaults()
+		c.Templates = mail.Defaults
 	}
 	return []engine.Op{
 		sendMail(c),

@@ -77,8 +77,8 @@ func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
 	name, isTemplate := strings.CutPrefix(p.Message, "template:")
 	var err error
 	switch {
-	case isTemplate && !cfg.Templates.Has(name):
-		return cfg.Templates.Missing(name).In("message")
+	case isTemplate && !cfg.Templates().Has(name):
+		return cfg.Templates().Missing(name).In("message")
 	case isTemplate:
 		m.Template, m.Data = name, templateData(c, d, vars)
 	case p.HTML:

@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"embed"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -47,38 +46,42 @@ var builtin = sync.OnceValue(func() Actions {
 	return r.enabled()
 })
 
-// Load returns the built-in actions and those of the files in folders. An action replaces the one of
-// the same name; what is wrong in the files, also a type, facet, state or permission that there is not, is
-// told with file and line. An action of a server replaces a built-in one as a whole, and with enabled:
-// false it takes it away.
-func Load(types *schema.Registry, folders ...fs.FS) (Actions, error) {
-	r, err := read(folders...)
+// Build returns the built-in actions and those of texts. An action replaces the built-in one of the same name as a whole, and with
+// enabled: false it takes it away. It also tells everything that is wrong with the texts, such as a type, facet, state or permission
+// that there is not.
+func Build(types *schema.Registry, texts []declare.Source) (Actions, []declare.Mistake, error) {
+	r, err := read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for _, s := range texts {
+		r.Source(1, s, r.file)
 	}
 	for _, a := range r.all {
 		r.resolve(a, types)
 	}
-	return r.enabled(), r.Err()
+	return r.enabled(), r.Mistakes(), nil
 }
 
-func read(folders ...fs.FS) (*reader, error) {
+func read() (*reader, error) {
 	r := &reader{all: map[string]*action{}}
-	return r, r.Files(func(root *yaml.Node) {
-		r.Each(root, declare.Keys{"actions": func(n *yaml.Node) { r.Pairs(n, r.action) }})
-	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
+	return r, r.Files(r.file, declare.Folder(defaults, "defaults"))
 }
 
-// Check tells, with file and line, of operations that there are not in a set. It is separate from Load
+func (r *reader) file(root *yaml.Node) {
+	r.Each(root, declare.Keys{"actions": func(n *yaml.Node) { r.Pairs(n, r.action) }})
+}
+
+// Check tells of operations that there are not in a set. It is separate from Build
 // because the set of operations exists only later, with the chains and scripts of the server.
-func (all Actions) Check(set *engine.Set) error {
+func (all Actions) Check(set *engine.Set) []declare.Mistake {
 	var r declare.Reader
 	for _, a := range all {
 		if _, ok := set.Op(a.operation.Text); !ok && a.operation.Text != "" {
 			r.Unknown("action "+a.id, "operation", a.operation, set.All())
 		}
 	}
-	return r.Err()
+	return r.Mistakes()
 }
 
 // reader reads declarations of actions.

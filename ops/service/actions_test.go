@@ -1,18 +1,25 @@
 package service
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"catena/engine"
+	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/storagetest"
 )
 
-func TestLoad(t *testing.T) {
-	all, err := Load(storagetest.Types(t), fstest.MapFS{"mine.yaml": {Data: []byte(`actions:
+func build(t *testing.T, texts ...declare.Source) (Actions, error) {
+	t.Helper()
+	all, wrong, err := Build(storagetest.Types(t), texts)
+	return all, cmp.Or(err, declare.ErrorOf(wrong))
+}
+
+func TestBuild(t *testing.T) {
+	all, err := build(t, declare.Source{Name: "mine.yaml", Text: `actions:
   lock: {enabled: false}
   sign:
     categories: [DOCUMENT, TOOLBAR]
@@ -20,7 +27,7 @@ func TestLoad(t *testing.T) {
     order: 5
     types: [File]
     label: {en: Sign, pt-BR: Assinar}
-`)}})
+`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +44,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestLoadRefuses(t *testing.T) {
+func TestBuildRefuses(t *testing.T) {
 	for src, want := range map[string]string{
 		"actions:\n a:\n  label: x\n  operation: Void":                    "x.yaml:2: action a: categories are missing\nx.yaml:3: must be keys with values",
 		"actions: {a: {categories: [X]}}":                                 "x.yaml:1: action a: operation or link is missing",
@@ -48,7 +55,7 @@ func TestLoadRefuses(t *testing.T) {
 		"actions:\n a: {categories: [X], link: x,\n  states: [aproved]}":  "x.yaml:3: action a: unknown state aproved, perhaps approved",
 		"acts: {}": "x.yaml:1: unknown key acts",
 	} {
-		_, err := Load(storagetest.Types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
+		_, err := build(t, declare.Source{Name: "x.yaml", Text: src})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s…", src, err, want)
 		}
@@ -61,12 +68,12 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := Load(storagetest.Types(t), fstest.MapFS{"a.yaml": {Data: []byte("actions:\n a:\n  categories: [X]\n  operation: Actions.GTE\n b: {categories: [X], operation: Actions.GET}\n")}})
+	all, err := build(t, declare.Source{Name: "a.yaml", Text: "actions:\n a:\n  categories: [X]\n  operation: Actions.GTE\n b: {categories: [X], operation: Actions.GET}\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all = slices.DeleteFunc(all, func(a *action) bool { return a.at.Layer == 0 })
-	err = all.Check(set)
+	err = declare.ErrorOf(all.Check(set))
 	if want := "a.yaml:4: action a: unknown operation Actions.GTE, perhaps Actions.GET"; !fault.Is(err, fault.Invalid) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -8,7 +8,7 @@ import (
 	"catena/storage/fault"
 )
 
-func getActions(actions Actions) engine.Op {
+func getActions(actions func() Actions) engine.Op {
 	return engine.Op{
 		Name:     "Actions.GET",
 		Label:    "List available actions",
@@ -19,10 +19,10 @@ func getActions(actions Actions) engine.Op {
 		Callers: engine.Anyone,
 		Run: engine.Overload(
 			engine.On(func(p actionsParams, c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-				return p.current(c, actions)
+				return p.current(c, actions())
 			}),
 			engine.On(func(p actionsParams, c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
-				return p.run(c, actions, d)
+				return p.run(c, actions(), d)
 			}),
 		),
 	}
