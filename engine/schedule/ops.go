@@ -87,8 +87,8 @@ type Status struct {
 	Failure string    `json:"failure,omitempty"`
 }
 
-func statusOf(s *Schedule, st *state) Status {
-	out := Status{Name: s.Name, State: "scheduled", Run: s.Step.Op, User: s.As, Next: st.Next, Last: st.Last, Pending: !st.Pending.IsZero(), Failure: st.Failure}
+func statusOf(t *text, st *state) Status {
+	out := Status{Name: t.Name, State: "scheduled", Run: t.run, User: t.as, Next: st.Next, Last: st.Last, Pending: !st.Pending.IsZero(), Failure: st.Failure}
 	switch {
 	case st.Stopped:
 		out.State = "stopped"
@@ -108,8 +108,8 @@ func (s *Schedules) status(c *engine.Ctx) ([]Status, error) {
 		if _, err := c.Tx.Table(table).Get(name, &st); err != nil {
 			return nil, err
 		}
-		if sch := s.named(name); sch != nil {
-			out = append(out, statusOf(sch, &st))
+		if t, ok := s.text(name); ok {
+			out = append(out, statusOf(&t, &st))
 		}
 	}
 	return out, nil
@@ -117,8 +117,8 @@ func (s *Schedules) status(c *engine.Ctx) ([]Status, error) {
 
 // with changes the row of a deployed schedule and returns its status.
 func (s *Schedules) with(c *engine.Ctx, name string, f func(sch *Schedule, st *state) error) (Status, error) {
-	sch := s.named(name)
-	if sch == nil {
+	t, ok := s.text(name)
+	if !ok {
 		return Status{}, errUnknown(name)
 	}
 	var st state
@@ -126,13 +126,13 @@ func (s *Schedules) with(c *engine.Ctx, name string, f func(sch *Schedule, st *s
 	if err != nil {
 		return Status{}, err
 	}
-	if found && s.find(name, st.Version) == nil {
+	if found && t.Version.Version != st.Version {
 		return Status{}, fault.Unavailable.Errorf("schedule %s: has just been changed by another server, which this one follows within a second", name).After(time.Second)
 	}
-	if err := f(sch, &st); err != nil {
+	if err := f(t.parse(), &st); err != nil {
 		return Status{}, err
 	}
-	return statusOf(sch, &st), c.Tx.Table(table).Put(name, &st)
+	return statusOf(&t, &st), c.Tx.Table(table).Put(name, &st)
 }
 
 func (s *Schedules) stop(c *engine.Ctx, name string) (Status, error) {

@@ -46,13 +46,24 @@ type Schedules struct {
 	engine *engine.Engine
 
 	mu       sync.Mutex
-	deployed map[string]*Schedule
-	versions map[string]int64
+	deployed map[string]text
+	versions map[string]int64 // also of those that do not parse
+}
+
+// text is a deployed schedule, with what lists show of it. It is parsed again when it is needed: parsed, thousands would fill memory.
+type text struct {
+	library.Version
+	run, as string
+}
+
+func (t *text) parse() *Schedule {
+	sch, _ := Parse(t.File, []byte(t.Source)) // it did when it was deployed
+	return sch
 }
 
 // New returns the schedules of an engine, none yet.
 func New() *Schedules {
-	s := &Schedules{deployed: map[string]*Schedule{}, versions: map[string]int64{}}
+	s := &Schedules{deployed: map[string]text{}, versions: map[string]int64{}}
 	s.kind = &library.Kind{Family: "Schedule", Noun: "schedule", Ext: []string{".yaml", ".yml", ".json"}, Check: s.check, Put: s.put, Keep: keep, Works: works}
 	return s
 }
@@ -114,11 +125,12 @@ func (s *Schedules) put(all []library.Version) error {
 	defer s.mu.Unlock()
 	var errs []error
 	var changed []string
-	deployed, versions := map[string]*Schedule{}, map[string]int64{}
+	parsed := map[string]*Schedule{}
+	deployed, versions := make(map[string]text, len(all)), make(map[string]int64, len(all))
 	for _, v := range all {
 		versions[v.Name] = v.Version
-		if v.Version == s.versions[v.Name] && s.deployed[v.Name] != nil {
-			deployed[v.Name] = s.deployed[v.Name]
+		if old, ok := s.deployed[v.Name]; ok && v.Version == s.versions[v.Name] {
+			deployed[v.Name] = old
 			continue
 		}
 		sch, problems := Parse(v.File, []byte(v.Source))
@@ -126,10 +138,10 @@ func (s *Schedules) put(all []library.Version) error {
 			errs = append(errs, fmt.Errorf("schedule %s: %w", v.Name, problems[0]))
 			continue
 		}
-		deployed[v.Name], changed = sch, append(changed, v.Name)
+		deployed[v.Name], parsed[v.Name], changed = text{v, sch.Step.Op, sch.As}, sch, append(changed, v.Name)
 	}
 	for name := range s.deployed {
-		if deployed[name] == nil {
+		if _, ok := deployed[name]; !ok {
 			changed = append(changed, name)
 			versions[name] = max(versions[name], s.versions[name])
 		}
@@ -139,7 +151,7 @@ func (s *Schedules) put(all []library.Version) error {
 	for part := range slices.Chunk(changed, batch) {
 		errs = append(errs, s.engine.Repo().Update(context.Background(), s.engine.System(), func(tx *storage.Tx) error {
 			for _, name := range part {
-				if err := arrange(tx, name, deployed[name], versions[name]); err != nil {
+				if err := arrange(tx, name, parsed[name], versions[name]); err != nil {
 					return err
 				}
 			}
@@ -207,19 +219,25 @@ func enqueue(tx *storage.Tx, kind, name string, at time.Time) error {
 
 // named returns a deployed schedule in the version that this server has; nil if it has none.
 func (s *Schedules) named(name string) *Schedule {
+	if t, ok := s.text(name); ok {
+		return t.parse()
+	}
+	return nil
+}
+
+func (s *Schedules) text(name string) (text, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.deployed[name]
+	t, ok := s.deployed[name]
+	return t, ok
 }
 
 // find returns a deployed schedule; nil if this server does not have the version.
 func (s *Schedules) find(name string, version int64) *Schedule {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.versions[name] != version {
-		return nil
+	if t, ok := s.text(name); ok && t.Version.Version == version {
+		return t.parse()
 	}
-	return s.deployed[name]
+	return nil
 }
 
 // Bounds of the pause before a job is tried again of which this server has another version, or none.
