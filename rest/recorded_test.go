@@ -51,16 +51,27 @@ const titleAt = "/api/v1/automation/Test.Title"
 // written has what waits to be recorded be written.
 func written(t *testing.T, s *resttest.Server) {
 	t.Helper()
+	writtenBeside(t, s, nil)
+}
+
+// writtenBeside does so beside servers that are of the same version, or not.
+func writtenBeside(t *testing.T, s *resttest.Server, oneVersion func(context.Context) bool) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Engine.RecordRuns(ctx, nil); err != nil {
+	if err := s.Engine.RecordRuns(ctx, oneVersion); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestRecordedRuns runs a chain and looks at its run as its owner, as an administrator and as somebody else, before and
-// after it is written.
+// after it is written, also in the form that servers of another version read.
 func TestRecordedRuns(t *testing.T) {
+	t.Run("alone", func(t *testing.T) { testRecordedRuns(t, nil) })
+	t.Run("beside another version", func(t *testing.T) { testRecordedRuns(t, func(context.Context) bool { return false }) })
+}
+
+func testRecordedRuns(t *testing.T, oneVersion func(context.Context) bool) {
 	s := recording(t, nil)
 	answers(t, s.Do("POST", titleAt, `{"params":{"title":"One"},"context":{"more":"x"}}`, "as", "alice", "X-Request-Id", "req-1"), 200, "One")
 	answers(t, s.Do("POST", titleAt, `{"params":{"title":"Two","phrase":"sesame"}}`, "as", "alice"), 200, "sesame")
@@ -95,7 +106,7 @@ func TestRecordedRuns(t *testing.T) {
 		}
 	}
 	look()
-	written(t, s)
+	writtenBeside(t, s, oneVersion)
 	look()
 	if got := s.Engine.RunCounts(); got.Written < 2 || got.Dropped != 0 {
 		t.Errorf("counts %+v", got)
