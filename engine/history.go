@@ -360,9 +360,11 @@ func (t *Trace) pack(p *history.Packer, from time.Time) {
 			p.Int(int64(n))
 		}
 	}
-	for name, v := range t.Params {
-		p.Text(name)
-		p.Text(v)
+	if len(t.Params) > 0 { // looking into a map costs more than the rest of a step
+		for name, v := range t.Params {
+			p.Text(name)
+			p.Text(v)
+		}
 	}
 	for _, line := range t.Console {
 		p.Text(line)

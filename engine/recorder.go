@@ -338,7 +338,9 @@ func (e *Engine) packRuns(ctx context.Context) {
 			t, start := w.trace, w.run.Start
 			ended[i] = history.Ended{Run: w.run, Details: w.asked.details(nil, e.limits.RunSize)}
 			if t != nil {
-				t = t.within(e.limits.RunSize)
+				if w.size > e.limits.RunSize { // it takes more in memory than as JSON
+					t = t.within(e.limits.RunSize)
+				}
 				ended[i].Steps = func(p *history.Packer) { t.pack(p, start) }
 			}
 		}

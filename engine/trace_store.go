@@ -42,8 +42,15 @@ const maxTraceBytes = 64 << 20
 // size is about what a trace takes in memory.
 func (t *Trace) size() int {
 	n := 300 + len(t.Op) + len(t.Input) + len(t.Output) + len(t.Error)
-	for name, v := range t.Params {
-		n += 64 + len(name) + len(v)
+	if len(t.Params) > 0 {
+		for name, v := range t.Params {
+			n += 64 + len(name) + len(v)
+		}
+	}
+	for _, lines := range [...][]string{t.Console, t.Warnings} {
+		for _, line := range lines {
+			n += 16 + len(line)
+		}
 	}
 	for _, s := range t.Steps {
 		n += s.size()

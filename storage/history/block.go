@@ -71,15 +71,19 @@ func placeOf(runs []Run, id string) (i int, found bool) {
 
 // Pack makes blocks of runs that went well, in whatever order they come.
 func Pack(ended []Ended) []Block {
-	slices.SortFunc(ended, func(a, b Ended) int { return strings.Compare(a.Run.ID, b.Run.ID) })
+	order := make([]*Ended, len(ended))
+	for i := range ended {
+		order[i] = &ended[i]
+	}
+	slices.SortFunc(order, func(a, b *Ended) int { return strings.Compare(a.Run.ID, b.Run.ID) })
 	var out []Block
 	p := packers.Get().(*blockPacker)
 	defer packers.Put(p)
-	for i := range ended {
-		if p.full(&ended[i].Run) {
+	for _, e := range order {
+		if p.full(&e.Run) {
 			out = append(out, p.block())
 		}
-		p.add(&ended[i])
+		p.add(e)
 	}
 	if p.runs > 0 {
 		out = append(out, p.block())
