@@ -329,7 +329,7 @@ func (e *Engine) packRuns(ctx context.Context) {
 			return
 		}
 		repo := runs[0].e.repo
-		if runs[0].failed != nil || !rec.alike(ctx) {
+		if runs[0].failed != nil || !rec.readBlocks(ctx) {
 			rec.pack([]batch{{repo: repo, plain: runs}})
 			continue
 		}
@@ -382,15 +382,15 @@ func (e *Engine) writeRuns(ctx context.Context) (later bool) {
 	return later
 }
 
-// alikeFor is how long what servers share the store is not asked again.
-const alikeFor = 5 * time.Second
+// askedFor is how long it is not asked again what servers share the store.
+const askedFor = 5 * time.Second
 
-// alike reports whether all servers of the store read blocks.
-func (rec *recorder) alike(ctx context.Context) bool {
+// readBlocks reports whether all servers of the store read blocks.
+func (rec *recorder) readBlocks(ctx context.Context) bool {
 	if rec.oneVersion == nil {
 		return true
 	}
-	if now := time.Now(); now.Sub(rec.looked) >= alikeFor {
+	if now := time.Now(); now.Sub(rec.looked) >= askedFor {
 		rec.looked, rec.blocks = now, rec.oneVersion(ctx)
 	}
 	return rec.blocks

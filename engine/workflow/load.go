@@ -98,7 +98,7 @@ func (ms *Models) Check(c Checks) []declare.Mistake {
 	return r.Mistakes()
 }
 
-// Lost tells which models, and nodes of models, next does not have any more although instances run or tasks wait there.
+// Lost tells which models, and nodes of models, next no longer has although instances run or tasks wait there.
 func Lost(t *storage.Tx, ms, next *Models) (lost []string, err error) {
 	in := func(what string, page *storage.Page, failed error) {
 		if err = cmp.Or(err, failed); err == nil && len(page.Docs) > 0 {
