@@ -210,7 +210,7 @@ func TestBook(t *testing.T) {
 		if _, err := (writeParams{Format: "xlsx", Sheet: "a/b"}).run(c, in); fault.Of(err) != fault.Invalid {
 			t.Errorf("a name that no sheet may have: %v", err)
 		}
-		if _, err := (writeParams{Format: "xlsx", Sheet: "S"}).run(c, "text"); fault.Of(err) != fault.Invalid || !strings.Contains(err.Error(), "must be a list") {
+		if _, err := (writeParams{Format: "xlsx", Sheet: "S"}).run(c, struct{}{}); fault.Of(err) != fault.Invalid || !strings.Contains(err.Error(), "must be a list") {
 			t.Errorf("not a list: %v", err)
 		}
 		return nil

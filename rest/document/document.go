@@ -44,7 +44,11 @@ func byID(x *rest.Request) error {
 
 // identified takes an address below /id apart.
 func identified(x *rest.Request) (id string, hops []rest.Hop, err error) {
-	id, hops, err = rest.SplitHops(x.Segments.Get("id") + "/" + strings.TrimPrefix(x.Segments.Get("tail"), "/"))
+	address := x.Segments.Get("id")
+	if tail := strings.TrimPrefix(x.Segments.Get("tail"), "/"); tail != "" {
+		address += "/" + tail
+	}
+	id, hops, err = rest.SplitHops(address)
 	return strings.Trim(id, "/"), hops, err
 }
 

@@ -49,7 +49,12 @@ func (b *Block) Len() int { return b.runs }
 func (b *Block) Size() int { return len(b.heads) + len(b.details) }
 
 // Runs are its runs as lists show them, oldest first.
-func (b *Block) Runs() ([]Run, error) { return runsOf(b.heads) }
+func (b *Block) Runs() ([]Run, error) {
+	if b.heads == nil { // nothing is in it
+		return nil, nil
+	}
+	return runsOf(b.heads)
+}
 
 // Run returns a run of the block with its details, if there is one of the id.
 func (b *Block) Run(id string) (r Run, d Details, found bool, err error) {
