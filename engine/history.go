@@ -189,7 +189,7 @@ func (e *Engine) EndedRun(ctx context.Context, as *Principal, id string) (run En
 
 func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, error) {
 	run, d, waits, err := e.recorder.detailsOf(id, e.limits.RunSize)
-	if err == nil && !(waits && run.SeenBy(tx)) {
+	if err == nil && (!waits || !run.SeenBy(tx)) {
 		run, d, err = history.Get(tx, id)
 	}
 	if err == nil && d.Steps != nil {

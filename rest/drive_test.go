@@ -380,7 +380,7 @@ func TestEmptyFiles(t *testing.T) {
 		if got := d.upload("UpdateFile", "empty.txt", content, `{"id":"`+made.ID+`"}`); got.ID != made.ID || got.Name != "empty.txt" {
 			t.Errorf("%q: %+v", content, got)
 		}
-		if got := d.send("GET", "/nuxeo/"+made.DownloadURL, ""); got.StatusCode != 200 || got.Text != content {
+		if got := d.send("GET", "/nuxeo/"+made.DownloadURL, ""); got.StatusCode != http.StatusOK || got.Text != content {
 			t.Errorf("%q: %s %q", content, got.Status, got.Text)
 		}
 	}
