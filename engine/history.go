@@ -161,7 +161,7 @@ func (e *Engine) EndedRuns(ctx context.Context, as *Principal, f EndedFilter) (o
 
 // endedRuns adds to those that are written those that are about to be.
 func (e *Engine) endedRuns(tx *storage.Tx, f EndedFilter) ([]EndedRun, bool, error) {
-	waiting, err := e.recorder.waiting(func(r *EndedRun) bool { return r.SeenBy(tx) && f.Fits(r) })
+	waiting, err := e.recorder.waiting(tx, f.Fits)
 	if err != nil {
 		return nil, false, err
 	}
@@ -189,8 +189,12 @@ func (e *Engine) EndedRun(ctx context.Context, as *Principal, id string) (run En
 
 func (e *Engine) endedRun(tx *storage.Tx, id string) (EndedRun, EndedDetails, error) {
 	run, d, waits, err := e.recorder.detailsOf(id, e.limits.RunSize)
-	if err == nil && (!waits || !run.SeenBy(tx)) {
+	switch {
+	case err != nil:
+	case !waits || !run.SeenBy(tx):
 		run, d, err = history.Get(tx, id)
+	case run.Hide(tx):
+		d.Trace = nil
 	}
 	if err == nil && d.Steps != nil {
 		t := unpackTrace(d.Steps, run.Start)
@@ -214,7 +218,7 @@ func (e *Engine) RunParts(ctx context.Context, as *Principal, id string) (parts 
 }
 
 func (e *Engine) runParts(tx *storage.Tx, id string) ([]ShownRun, error) {
-	waiting, err := e.recorder.waiting(func(r *EndedRun) bool { return r.Began == id && r.SeenBy(tx) })
+	waiting, err := e.recorder.waiting(tx, func(r *EndedRun) bool { return r.Began == id })
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,8 @@ func (b *batch) write(tx *storage.Tx) error {
 
 const (
 	maxWaitingRuns = 16 << 20 // bytes of all runs that wait to be written
-	runBatch       = 200      // runs that one transaction writes
+	runBatch       = 200      // runs that are packed at once
+	maxWrite       = 1 << 20  // bytes of the blocks that one transaction writes, unless one block is larger
 	runPause       = 250 * time.Millisecond
 	runRetry       = 2 * time.Second // after the store could not be written to
 	runTries       = 20
@@ -165,24 +166,28 @@ func (rec *recorder) add(w *recorded, most int) {
 	}
 }
 
-// waiting returns those that are not written yet.
-func (rec *recorder) waiting(want func(run *EndedRun) bool) (out []EndedRun, err error) {
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	for w := range rec.plain() {
-		if want(&w.run) {
-			out = append(out, w.run)
+// waiting returns those that are not written yet, as the caller of a transaction may see them.
+func (rec *recorder) waiting(tx *storage.Tx, want func(run *EndedRun) bool) (out []EndedRun, err error) {
+	take := func(run *EndedRun) {
+		if run.SeenBy(tx) && want(run) {
+			run.Hide(tx)
+			out = append(out, *run)
 		}
 	}
-	for i := range rec.packed {
-		runs, err := rec.packed[i].block.Runs()
+	rec.mu.Lock()
+	for w := range rec.plain() {
+		run := w.run
+		take(&run)
+	}
+	packed := slices.Clone(rec.packed)
+	rec.mu.Unlock()
+	for i := range packed { // whoever makes a call does not wait for their decompression
+		runs, err := packed[i].block.Runs()
 		if err != nil {
 			return nil, err
 		}
 		for j := range runs {
-			if want(&runs[j]) {
-				out = append(out, runs[j])
-			}
+			take(&runs[j])
 		}
 	}
 	return out, nil
@@ -208,6 +213,15 @@ func (rec *recorder) plain() iter.Seq[*recorded] {
 
 // detailsOf returns one of those that are not written yet.
 func (rec *recorder) detailsOf(id string, most int) (run EndedRun, d EndedDetails, found bool, err error) {
+	run, d, found, packed := rec.plainDetails(id, most)
+	for i := 0; !found && err == nil && i < len(packed); i++ {
+		run, d, found, err = packed[i].block.Run(id)
+	}
+	return run, d, found, err
+}
+
+// plainDetails returns one of those that are not in a block, or else the batches that may have it.
+func (rec *recorder) plainDetails(id string, most int) (run EndedRun, d EndedDetails, found bool, packed []batch) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	for w := range rec.plain() {
@@ -215,12 +229,7 @@ func (rec *recorder) detailsOf(id string, most int) (run EndedRun, d EndedDetail
 			return w.run, w.details(most), true, nil
 		}
 	}
-	for i := range rec.packed {
-		if run, d, found, err = rec.packed[i].block.Run(id); found || err != nil {
-			break
-		}
-	}
-	return run, d, found, err
+	return run, d, false, slices.Clone(rec.packed)
 }
 
 // take begins to pack the oldest of what waits, of one repository: runs that went well, or one that failed.
@@ -258,8 +267,9 @@ func (rec *recorder) pack(all []batch) {
 func (rec *recorder) first() (all []batch) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
+	size := 0
 	for i, b := range rec.packed {
-		if i > 0 && (b.repo != all[0].repo || len(b.plain)+len(all[0].plain) > 0) {
+		if size += b.size(); i > 0 && (b.repo != all[0].repo || len(b.plain)+len(all[0].plain) > 0 || size > maxWrite) {
 			break
 		}
 		all = append(all, b)
@@ -295,12 +305,16 @@ func (e *Engine) RecordRuns(ctx context.Context, oneVersion func(context.Context
 	rec := &e.recorder
 	rec.oneVersion = oneVersion
 	for again := (<-chan time.Time)(nil); ; {
+		some := rec.some
+		if again != nil {
+			some = nil // what comes meanwhile does not have the store tried more often
+		}
 		select {
 		case <-ctx.Done():
 			e.writeRuns(context.WithoutCancel(ctx))
 			return nil
 		case <-again:
-		case <-rec.some:
+		case <-some:
 		}
 		// Others come meanwhile, and are written in the same transaction.
 		for end := time.Now().Add(runPause); time.Now().Before(end) && ctx.Err() == nil && !rec.crowded(e.limits.RunQueue); {

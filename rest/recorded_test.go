@@ -214,7 +214,8 @@ func TestRetryRecorded(t *testing.T) {
 // refusing is a store that may be out of reach for what is written.
 type refusing struct {
 	kv.Store
-	broken atomic.Bool
+	broken  atomic.Bool
+	refused atomic.Int32
 }
 
 func (s *refusing) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
@@ -229,6 +230,7 @@ type refusingSnapshot struct {
 
 func (n refusingSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
 	if n.s.broken.Load() && len(b.Writes) > 0 {
+		n.s.refused.Add(1)
 		return fault.Unavailable.Errorf("store: no answer")
 	}
 	return n.Snapshot.Commit(ctx, b)
@@ -244,15 +246,27 @@ func TestRunsOfAnOutage(t *testing.T) {
 	const fails, goes = "/api/v1/automation/Test.Fail", "/api/v1/automation/Test.Echo"
 	answers(t, s.Do("POST", goes, `{"params":{"value":"first"}}`), 200, "first")
 	written(t, s)
+	s.User("alice")
 	store.broken.Store(true)
 	answers(t, s.Do("POST", goes, `{"params":{"value":"before"}}`), 200, "before")
+	answers(t, s.Do("POST", fails, `{"params":{"kind":"internal"}}`, "as", "alice"), 500, "")
 	answers(t, s.Do("POST", fails, `{"params":{"kind":"limit"}}`), 422, "")
 	answers(t, s.Do("POST", goes, `{"params":{"value":"after"}}`), 200, "after")
 	for _, broken := range []bool{true, false} {
 		store.broken.Store(broken)
 		written(t, s)
-		if a, b := runsOf(t, s, "?state=failed"), runsOf(t, s, "?state=done&operation=Test.Echo"); len(a) != 1 || len(b) != 3 {
+		if a, b := runsOf(t, s, "?state=failed"), runsOf(t, s, "?state=done&operation=Test.Echo"); len(a) != 2 || len(b) != 3 {
 			t.Errorf("broken %t: %d runs that failed, %d that went well", broken, len(a), len(b))
+		}
+		// What the server's own faults say is for administrators alone, also before it is written.
+		theirs := runsOf(t, s, "?state=failed", "as", "alice")
+		if len(theirs) != 1 || theirs[0]["error"] != "the server failed" {
+			t.Errorf("broken %t: alice sees %v", broken, theirs)
+			continue
+		}
+		at := "/api/v1/automation/runs/" + theirs[0]["id"].(string)
+		if own, all := s.Do("GET", at, "", "as", "alice").JSON(t), s.Do("GET", at, "").JSON(t); own["error"] != "the server failed" || own["trace"] != nil || all["error"] == own["error"] || all["trace"] == nil {
+			t.Errorf("broken %t: alice sees %v, administrators %v", broken, own, all)
 		}
 		var kept []history.Run
 		if err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) (err error) {
@@ -261,11 +275,39 @@ func TestRunsOfAnOutage(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if want := map[bool]int{true: 1, false: 4}[broken]; len(kept) != want {
+		if want := map[bool]int{true: 1, false: 5}[broken]; len(kept) != want {
 			t.Errorf("broken %t: %d runs are kept, want %d", broken, len(kept), want)
 		}
 	}
 	if got := s.Engine.RunCounts(); got.Dropped != 0 {
+		t.Errorf("counts %+v", got)
+	}
+}
+
+// TestRunsDoNotHurryAnOutage: calls that come while the store cannot be written to do not have it tried for each of them, so that what
+// waits is not given up sooner.
+func TestRunsDoNotHurryAnOutage(t *testing.T) {
+	store := &refusing{Store: memory.New()}
+	s := resttest.Start(t, resttest.Config{
+		Ops: testOps, Single: true, Engine: func(c *engine.Config) { c.Limits.CallSample = 1 },
+		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Engine.RecordRuns(ctx, nil) }()
+	store.broken.Store(true)
+	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(20 * time.Millisecond) {
+		answers(t, s.Do("POST", "/api/v1/automation/Test.Echo", `{"params":{"value":"x"}}`), 200, "x")
+	}
+	if n := store.refused.Load(); n < 1 || n > 2 {
+		t.Errorf("%d tries within two seconds", n)
+	}
+	store.broken.Store(false)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := s.Engine.RunCounts(); got.Dropped != 0 || got.Written == 0 {
 		t.Errorf("counts %+v", got)
 	}
 }

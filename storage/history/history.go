@@ -195,7 +195,7 @@ func Parts(tx *storage.Tx, id string) (out []Run, err error) {
 		if err != nil {
 			return nil, err
 		}
-		r.hide(tx)
+		r.Hide(tx)
 		out = append(out, r)
 	}
 	return out, nil
@@ -294,7 +294,7 @@ func List(tx *storage.Tx, f *Filter) (out []Run, more bool, err error) {
 		case len(out) == f.Limit:
 			return out, true, tx.Err()
 		}
-		head[newest].hide(tx)
+		head[newest].Hide(tx)
 		out = append(out, *head[newest])
 		if err := advance(newest); err != nil {
 			return nil, false, err
@@ -328,7 +328,7 @@ func Get(tx *storage.Tx, id string) (r Run, d Details, err error) {
 	if err != nil {
 		return Run{}, Details{}, err
 	}
-	if r.hide(tx) {
+	if r.Hide(tx) {
 		d.Trace, d.Steps = nil, nil
 	}
 	return r, d, nil
@@ -382,8 +382,8 @@ func (r *Run) SeenBy(tx *storage.Tx) bool {
 	return !tx.Now().After(r.Expires) && (p.Admin || r.Owned == storage.OwnedBy(p))
 }
 
-// hide takes out what the server's own faults say, which is for administrators alone, and reports whether it did.
-func (r *Run) hide(tx *storage.Tx) bool {
+// Hide takes out what the server's own faults say, which is for administrators alone, and reports whether it did.
+func (r *Run) Hide(tx *storage.Tx) bool {
 	if !r.Internal || tx.Principal().Admin {
 		return false
 	}

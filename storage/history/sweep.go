@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,9 @@ import (
 
 // sweepBatch is how many runs one transaction removes.
 const sweepBatch = 200
+
+// rewriteBatch is how many blocks one transaction writes again: a megabyte.
+const rewriteBatch = 20
 
 // Sweep forgets what was kept long enough, and of the runs that went well the oldest beyond the limits.
 func Sweep(ctx context.Context, repo *storage.Repo, l Limits) error {
@@ -32,12 +36,15 @@ func sweepDone(ctx context.Context, repo *storage.Repo, l Limits) error {
 	if err != nil {
 		return err
 	}
-	for key, ids := range c.some {
-		err = errors.Join(err, repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-			return rewrite(tx, key, func(r *Run) bool { return !ids[r.ID] })
-		}))
-	}
-	return errors.Join(err, inBatches(ctx, repo, c.blocks, dropBlocks), inBatches(ctx, repo, c.rows, removeRows))
+	rewritten := inBatches(ctx, repo, slices.Sorted(maps.Keys(c.some)), rewriteBatch, func(tx *storage.Tx, keys []string) error {
+		for _, key := range keys {
+			if err := rewrite(tx, key, func(r *Run) bool { return !c.some[key][r.ID] }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(rewritten, inBatches(ctx, repo, c.blocks, sweepBatch, dropBlocks), inBatches(ctx, repo, c.rows, sweepBatch, removeRows))
 }
 
 // counter counts runs that went well, newest first: those of blocks, and then older ones. It collects those that are to go.
@@ -108,8 +115,8 @@ func (c *counter) inRows(tx *storage.Tx) error {
 }
 
 // inBatches removes what keys stand for, so many in a transaction.
-func inBatches(ctx context.Context, repo *storage.Repo, keys []string, remove func(tx *storage.Tx, keys []string) error) error {
-	for batch := range slices.Chunk(keys, sweepBatch) {
+func inBatches(ctx context.Context, repo *storage.Repo, keys []string, most int, remove func(tx *storage.Tx, keys []string) error) error {
+	for batch := range slices.Chunk(keys, most) {
 		err := repo.Update(ctx, repo.System(), func(tx *storage.Tx) error { return remove(tx, batch) })
 		if err != nil {
 			return err

@@ -191,7 +191,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	case order == nil:
 		p.usePath(firstPath(t.cheaperRows(p, best), best))
 	case best == order:
-		p.usePath(firstPath(best, order))
+		p.usePath(order)
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
 		switch {
