@@ -11,44 +11,25 @@ import (
 	"catena/engine/schedule"
 )
 
-// listenerCmd manages listeners as chains are.
-func listenerCmd(g *global) *cobra.Command {
-	return kind{noun: "listener", family: "Listener", ext: ".yaml .yml .json"}.command(g)
+// declaredKinds are the kinds of text that are managed as chains are, and by nothing else.
+var declaredKinds = []kind{
+	{noun: "listener", family: "Listener", ext: ".yaml .yml .json"},
+	{noun: "type", family: "Type", ext: ".yaml .yml"},
+	{noun: "vocabulary", nouns: "vocabularies", family: "Vocabulary", ext: ".yaml .yml"},
+	{noun: "provider", family: "PageProvider", ext: ".yaml .yml"},
+	{noun: "action", family: "ActionDefinition", ext: ".yaml .yml"},
+	{noun: "workflow", family: "WorkflowDefinition", ext: ".yaml .yml"},
+	{noun: "template", family: "Template", ext: ".ftl .mvel"},
+	{noun: "mail", nouns: "templates of mail", family: "MailTemplate", ext: ".ftl .ftlh"},
 }
 
-// typeCmd manages declarations of types of documents as chains are.
-func typeCmd(g *global) *cobra.Command {
-	return kind{noun: "type", family: "Type", ext: ".yaml .yml"}.command(g)
-}
-
-// vocabularyCmd manages declarations of directories as chains are.
-func vocabularyCmd(g *global) *cobra.Command {
-	return kind{noun: "vocabulary", nouns: "vocabularies", family: "Vocabulary", ext: ".yaml .yml"}.command(g)
-}
-
-// providerCmd manages declarations of page providers as chains are.
-func providerCmd(g *global) *cobra.Command {
-	return kind{noun: "provider", family: "PageProvider", ext: ".yaml .yml"}.command(g)
-}
-
-// workflowCmd manages declarations of workflows as chains are.
-func workflowCmd(g *global) *cobra.Command {
-	return kind{noun: "workflow", family: "WorkflowDefinition", ext: ".yaml .yml"}.command(g)
-}
-
-// actionCmd manages declarations of actions as chains are.
-func actionCmd(g *global) *cobra.Command {
-	return kind{noun: "action", family: "ActionDefinition", ext: ".yaml .yml"}.command(g)
-}
-
-// mailCmd manages templates of mail as chains are.
-func mailCmd(g *global) *cobra.Command {
-	return kind{noun: "mail", nouns: "templates of mail", family: "MailTemplate", ext: ".ftl .ftlh"}.command(g)
-}
-
-// templateCmd manages templates as chains are.
-func templateCmd(g *global) *cobra.Command {
-	return kind{noun: "template", family: "Template", ext: ".ftl .mvel"}.command(g)
+// programCmds are the commands for what a server is programmed with.
+func programCmds(g *global) []*cobra.Command {
+	all := []*cobra.Command{chainCmd(g), scriptCmd(g), scheduleCmd(g), hookCmd(g)}
+	for _, k := range declaredKinds {
+		all = append(all, k.command(g))
+	}
+	return all
 }
 
 // scheduleCmd manages schedules as chains are, and shows where they stand.

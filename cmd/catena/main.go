@@ -163,7 +163,7 @@ func newRoot(g *global) *cobra.Command {
 	}{
 		{"Run a server", []*cobra.Command{initCmd(g), serveCmd(g), configCmd(g), doctorCmd(g)}},
 		{"Run operations", []*cobra.Command{runCmd(g), opsCmd(g), importCmd(g), deckCmd(g), mcpCmd(g)}},
-		{"Program the server", []*cobra.Command{chainCmd(g), scriptCmd(g), listenerCmd(g), scheduleCmd(g), hookCmd(g), typeCmd(g), vocabularyCmd(g), providerCmd(g), actionCmd(g), workflowCmd(g), templateCmd(g), mailCmd(g)}},
+		{"Program the server", programCmds(g)},
 		{"Manage users", []*cobra.Command{userCmd(g), groupCmd(g), teamCmd(g), keyCmd(g)}},
 		{"Watch a server", []*cobra.Command{runsCmd(g), traceCmd(g), jobCmd(g), nodesCmd(g)}},
 		{"Maintain data", []*cobra.Command{backupCmd(g), restoreCmd(g), copyCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},

@@ -282,7 +282,7 @@ func (d *Declarations) obstacles(t *storage.Tx, next storage.Declared, at func(p
 		wrong, failed := k.misfits(t, next.Types)
 		err = errors.Join(err, failed)
 		for _, m := range wrong {
-			add("/", "%s:%d would be wrong: %s", m.At.File, m.At.Line, m.Text)
+			add("/", "%s would be wrong: %s", m.At, m.Text)
 		}
 	}
 	return problems, err

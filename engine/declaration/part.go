@@ -2,7 +2,6 @@ package declaration
 
 import (
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -26,23 +25,10 @@ type part struct {
 	extended bool             // the names of texts have the extensions of their files
 }
 
-// read reads the files of a folder, which is empty if it is missing.
-func (p *part) read(files fs.FS) error {
-	entries, err := fs.ReadDir(files, ".")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Unavailable.Errorf("declarations: %w", err)
-	}
-	for _, e := range entries {
-		if e.IsDir() || !slices.Contains(p.Ext, path.Ext(e.Name())) {
-			continue
-		}
-		text, err := declare.ReadFile(files, e.Name())
-		if err != nil {
-			return fault.Wrap(err, "%s", e.Name())
-		}
-		p.files = append(p.files, declare.Source{Name: e.Name(), Text: string(text)})
-	}
-	return nil
+// read reads the files of a folder.
+func (p *part) read(files fs.FS) (err error) {
+	p.files, err = declare.ReadFolder(files, p.Ext...)
+	return err
 }
 
 // versions are texts that are kept, by name.

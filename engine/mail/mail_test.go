@@ -226,8 +226,8 @@ func TestTemplates(t *testing.T) {
 	}
 	for file, c := range map[string]struct{ text, want string }{
 		"bad.ftl":   {"Subject: one\n\n${x", "bad.ftl:3"},
-		"sub.ftl":   {"Subject: ${x", "sub.ftl:1: "},
-		"page.ftlh": {"<p>\n</#if>", "page.ftlh:2: "},
+		"sub.ftl":   {"Subject: ${x", "sub.ftl:1:13: "},
+		"page.ftlh": {"<p>\n</#if>", "page.ftlh:2:1: "},
 		"old.txt":   {"Subject: {{.title}}", "old.txt:1: templates of mail are written in FTL: ${title} in place of {{.title}}, in a file old.ftl"},
 		"old.html":  {"{{.title}}", "in a file old.ftlh"},
 	} {

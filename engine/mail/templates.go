@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -36,15 +35,7 @@ type Templates struct {
 
 // Defaults are the templates that every server has. They are read once.
 var Defaults = sync.OnceValue(func() *Templates {
-	var texts []declare.Source
-	err := fs.WalkDir(defaults, "defaults", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(defaults, name)
-		texts = append(texts, declare.Source{Name: e.Name(), Text: string(text)})
-		return err
-	})
+	texts, err := declare.ReadFolder(declare.Folder(defaults, "defaults"), Extensions...)
 	t := &Templates{texts: map[string]*template.Template{}, pages: map[string]*template.Template{}, subjects: map[string]*template.Template{}}
 	if err = errors.Join(err, declare.ErrorOf(t.addAll(texts))); err != nil {
 		panic(err) // the tests load them

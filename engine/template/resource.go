@@ -36,9 +36,9 @@ func (all Resources) Over(texts []declare.Source) (Resources, []declare.Mistake)
 	return all, wrong
 }
 
-// Mistake is an error of a template that is the text of a file, as what is wrong with that.
+// Mistake returns an error of a template as a mistake in its file, with line and column.
 func Mistake(file string, err error) declare.Mistake {
-	m := declare.Mistake{At: declare.Position{Layer: 1, File: file, Line: 1}, Text: err.Error()}
+	m := declare.Mistake{At: declare.Position{Layer: 1, File: file, Line: 1, Long: true}, Text: err.Error()}
 	if e := (*fault.Error)(nil); errors.As(err, &e) && e.Line > 0 {
 		m.At.Line, m.At.Column = e.Line, e.Column
 		m.Text = strings.TrimPrefix(e.Message, fmt.Sprintf("template %s:%d:%d: ", file, e.Line, e.Column))

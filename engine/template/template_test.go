@@ -250,7 +250,7 @@ func TestOver(t *testing.T) {
 	if _, err := all.Find("mvel", "a"); fault.Of(err) != fault.NotFound {
 		t.Errorf("of another language: %v", err)
 	}
-	const want = "x.ftl:2: expected an expression, not the end of the tag\ny.mvel:1: @{ is not closed"
+	const want = "x.ftl:2:5: expected an expression, not the end of the tag\ny.mvel:1:1: @{ is not closed"
 	_, wrong = all.Over([]declare.Source{{Name: "x.ftl", Text: "\n<#if>"}, {Name: "y.mvel", Text: "@{"}})
 	if err := declare.ErrorOf(wrong); err == nil || err.Error() != want || wrong[0].At.Column != 5 {
 		t.Errorf("got %v, want %s", err, want)

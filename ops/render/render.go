@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"embed"
 	"errors"
-	"io/fs"
 	"strings"
 	"sync"
 
@@ -38,15 +37,7 @@ func Ops(find func() template.Resources) []engine.Op {
 
 // builtin are the templates every server has. They are read once.
 var builtin = sync.OnceValue(func() template.Resources {
-	var texts []declare.Source
-	err := fs.WalkDir(defaults, "defaults", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(defaults, name)
-		texts = append(texts, declare.Source{Name: e.Name(), Text: string(text)})
-		return err
-	})
+	texts, err := declare.ReadFolder(declare.Folder(defaults, "defaults"), template.Extensions...)
 	all, wrong := template.Resources{}.Over(texts)
 	if err = cmp.Or(err, declare.ErrorOf(wrong)); err != nil {
 		panic(err) // the files are part of the program

@@ -30,7 +30,15 @@ type Position struct {
 	Layer  int
 	File   string
 	Line   int
-	Column int // from 1; 0: not known
+	Column int  // from 1; 0: not known
+	Long   bool // lines are long, so that errors name the column, too
+}
+
+func (p Position) String() string {
+	if p.Long && p.Column > 0 {
+		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
 }
 
 // Source is the text of a file.
@@ -162,7 +170,7 @@ func ErrorOf(mistakes []Mistake) error {
 	}
 	lines := make([]string, len(mistakes))
 	for i, m := range mistakes {
-		lines[i] = fmt.Sprintf("%s:%d: %s", m.At.File, m.At.Line, m.Text)
+		lines[i] = fmt.Sprintf("%s: %s", m.At, m.Text)
 	}
 	return fault.Invalid.New(strings.Join(lines, "\n"))
 }
@@ -178,7 +186,7 @@ func (r *Reader) Return(to Position) { r.here = to }
 
 // At is the position of a node of the file that is read.
 func (r *Reader) At(n *yaml.Node) Position {
-	return Position{r.here.Layer, r.here.File, n.Line, n.Column}
+	return Position{Layer: r.here.Layer, File: r.here.File, Line: n.Line, Column: n.Column}
 }
 
 // Folder returns the folder of files that is part of the program.

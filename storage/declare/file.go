@@ -2,8 +2,11 @@ package declare
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
+	"path"
+	"slices"
 	"unicode/utf8"
 
 	"catena/storage/fault"
@@ -52,4 +55,23 @@ func Text(r io.Reader) (string, error) {
 		line++
 	}
 	return string(b), nil
+}
+
+// ReadFolder reads the files of a folder that have one of some extensions; a folder that is missing is empty.
+func ReadFolder(dir fs.FS, extensions ...string) (all []Source, err error) {
+	entries, err := fs.ReadDir(dir, ".")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Unavailable.Errorf("declarations: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() || !slices.Contains(extensions, path.Ext(e.Name())) {
+			continue
+		}
+		text, err := ReadFile(dir, e.Name())
+		if err != nil {
+			return nil, fault.Wrap(err, "%s", e.Name())
+		}
+		all = append(all, Source{Name: e.Name(), Text: string(text)})
+	}
+	return all, nil
 }
