@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -303,4 +304,25 @@ func (p *Plan) goOn(c *Ctx, s *Suspension, in any) (any, error) {
 		return st.block.suspend(c, st, &Suspension{Step: s.Step, Batched: true, Batch: s.Batch, More: true})
 	}
 	return runSteps(c, steps[1:], nil)
+}
+
+// older returns the operation of a call as an older version of its text says, in a set with it. What was replaced may
+// have been so for a reason: administrators alone run it.
+func (e *Engine) older(ctx context.Context, set *Set, d *Def, as *Principal, version int64) (*Set, *Def, error) {
+	switch {
+	case d.AtVersion == nil:
+		return nil, nil, fault.NotFound.Errorf("operation %s version %d", d.Name, version)
+	case as == nil || !as.Admin:
+		return nil, nil, fault.Denied.Errorf("operation %s version %d: is no longer deployed and only for administrators; the latest version is %d", d.Name, version, d.Version)
+	}
+	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {
+		c := &Ctx{Context: ctx, Tx: tx, As: e.System(), Now: tx.Now(), Log: e.log, run: &running{e: e, set: set}}
+		var err error
+		set, d, err = c.atVersion(set, d, version)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, d, nil
 }

@@ -181,7 +181,7 @@ func (rec *recorder) waiting(tx *storage.Tx, want func(run *EndedRun) bool) (out
 	}
 	packed := slices.Clone(rec.packed)
 	rec.mu.Unlock()
-	for i := range packed { // whoever makes a call does not wait for their decompression
+	for i := range packed { // outside the lock: calls do not wait for their decompression
 		runs, err := packed[i].block.Runs()
 		if err != nil {
 			return nil, err
@@ -481,25 +481,4 @@ func (e *Engine) keepFailed(tx *storage.Tx, f EndedRun, d EndedDetails) error {
 func namesNothing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Stage == StageInput && fault.Is(err, fault.NotFound)
-}
-
-// older returns the operation of a call as an older version of its text says, in a set with it. What was replaced may
-// have been so for a reason: administrators alone run it.
-func (e *Engine) older(ctx context.Context, set *Set, d *Def, as *Principal, version int64) (*Set, *Def, error) {
-	switch {
-	case d.AtVersion == nil:
-		return nil, nil, fault.NotFound.Errorf("operation %s version %d", d.Name, version)
-	case as == nil || !as.Admin:
-		return nil, nil, fault.Denied.Errorf("operation %s version %d: is no longer deployed and only for administrators; the latest version is %d", d.Name, version, d.Version)
-	}
-	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {
-		c := &Ctx{Context: ctx, Tx: tx, As: e.System(), Now: tx.Now(), Log: e.log, run: &running{e: e, set: set}}
-		var err error
-		set, d, err = c.atVersion(set, d, version)
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return set, d, nil
 }
