@@ -102,7 +102,7 @@ func All(c Config) [][]engine.Op {
 		render.Ops(templates),
 		repository.Ops(providers),
 		resource.Ops,
-		search.Ops,
+		search.Ops(repository.Lists(providers)),
 		tag.Ops,
 		upload.Ops,
 		service.Ops(c.Service),

@@ -100,3 +100,31 @@ func TestUnseenBackgrounds(t *testing.T) {
 		}
 	}
 }
+
+// TestUndrawn reports what is kept with a deck and cannot be drawn without a browser, once for each picture.
+func TestUndrawn(t *testing.T) {
+	const films, pictures = "films: not drawn without a browser", "pictures: not drawn without a browser"
+	svg := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`))
+	picture := plainPicture(2, 2, color.NRGBA{0, 0, 255, 255})
+	damaged := "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\nno picture"))
+	for slides, want := range map[string][]string{
+		`<section><img src="` + picture + `"></section>`:                                                                     nil,
+		`<section><img src="` + svg + `"><img src="` + svg + `"></section>`:                                                  {pictures + " (1)"},
+		`<section><img src="` + svg + `"><img src="` + damaged + `"></section>`:                                              {pictures + " (2)"},
+		`<section data-background-image="` + svg + `"></section>`:                                                            {pictures + " (1)"},
+		`<section><video src="a.mp4"></video><video><source src="b.webm"></video></section>`:                                 {films + " (2)"},
+		`<section><video src="a.mp4" poster="` + picture + `"></video><audio src="a.mp3"></audio></section>`:                 nil,
+		`<section data-background-video="a.mp4">a</section>`:                                                                 {films + " (1)"},
+		`<section><video src="https://example.org/a.mp4"></video></section>`:                                                 {"1 from example.org: not fetched"},
+		`<section><video><source src="https://example.org/a.mp4"></video></section>`:                                         {"1 from example.org: not fetched"},
+		`<section data-background-video="https://example.org/a.mp4"><p style="background: url(` + svg + `)">a</p></section>`: {"backgrounds: not drawn without a browser (1)", "1 from example.org: not fetched"},
+	} {
+		d := Deck{HTML: slides, Width: 960, Height: 700}
+		if _, err := (Embedded{}).PDF(context.Background(), &d, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Warnings(); !slices.Equal(got, want) {
+			t.Errorf("%.120s: got %q, want %q", slides, got, want)
+		}
+	}
+}

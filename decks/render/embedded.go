@@ -157,7 +157,7 @@ func (f *document) prepare(slides *html.Node) {
 	c := &computing{sheet: newSheet(sheets...), rootSize: 16, width: float64(d.Width), height: float64(d.Height)}
 	f.layout = &layout{
 		ctx: f.ctx, computing: c, fonts: newFonts(f.pdf),
-		pictures: &pictures{deck: d, pdf: f.pdf, loaded: map[string]*picture{}, unseen: map[string]bool{}},
+		pictures: &pictures{deck: d, pdf: f.pdf, loaded: map[string]*picture{}, unseen: map[string]bool{}, failed: map[string]bool{}},
 	}
 	reveal := slides.Parent
 	page := c.of(reveal.Parent.Parent, c.root())

@@ -33,6 +33,7 @@ type pictures struct {
 	pdf    *fpdf.Fpdf
 	loaded map[string]*picture
 	unseen map[string]bool // backgrounds of style sheets that cannot be shown
+	failed map[string]bool // addresses of images that are there and cannot be drawn, such as SVG
 }
 
 const (
@@ -54,10 +55,16 @@ func (p *pictures) load(ctx context.Context, address string) *picture {
 	}
 	p.loaded[address] = nil
 	data, typ := p.deck.resource(ctx, address)
-	if len(data) == 0 || len(data) > maxPicture || strings.Contains(typ, "svg") {
+	if len(data) == 0 {
 		return nil
 	}
-	pic := p.register(ctx, data)
+	var pic *picture
+	if len(data) <= maxPicture && !strings.Contains(typ, "svg") {
+		pic = p.register(ctx, data)
+	}
+	if pic == nil {
+		p.failed[address] = true
+	}
 	p.loaded[address] = pic
 	return pic
 }

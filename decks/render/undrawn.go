@@ -1,9 +1,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 
@@ -14,9 +16,9 @@ import (
 )
 
 // undrawn says what of the slides this renderer does not draw: formulas appear as their source,
-// drawings not at all, and scripts of which the built-in faces have no letters as empty boxes.
+// drawings and films not at all, and scripts of which the built-in faces have no letters as empty boxes.
 func (f *document) undrawn() []string {
-	formulas, drawings := 0, 0
+	formulas, drawings, films := 0, 0, 0
 	letters := map[string]int{} // without a glyph, by script
 	for n := range f.root.Descendants() {
 		if n.Type == html.TextNode && n.Parent != nil && n.Parent.Data != "script" && n.Parent.Data != "style" {
@@ -25,6 +27,8 @@ func (f *document) undrawn() []string {
 		switch {
 		case n.Type == html.ElementNode && n.Data == "svg":
 			drawings++
+		case f.isUnseenFilm(n):
+			films++
 		case isFormula(n):
 			formulas++
 		}
@@ -36,6 +40,12 @@ func (f *document) undrawn() []string {
 	if drawings > 0 {
 		out = append(out, fmt.Sprintf("drawings in SVG: not drawn without a browser (%d)", drawings))
 	}
+	if films > 0 {
+		out = append(out, fmt.Sprintf("films: not drawn without a browser (%d)", films))
+	}
+	if n := f.layout.pictures.undrawn(); n > 0 {
+		out = append(out, fmt.Sprintf("pictures: not drawn without a browser (%d)", n))
+	}
 	if n := len(f.layout.pictures.unseen); n > 0 {
 		out = append(out, fmt.Sprintf("backgrounds: not drawn without a browser (%d)", n))
 	}
@@ -43,6 +53,36 @@ func (f *document) undrawn() []string {
 		out = append(out, fmt.Sprintf("characters (%s): not drawn without a browser (%d)", script, letters[script]))
 	}
 	return out
+}
+
+// undrawn counts the images that are kept here and cannot be drawn; backgrounds of style sheets are counted as such.
+func (p *pictures) undrawn() (n int) {
+	for address := range p.failed {
+		if !p.unseen[address] {
+			n++
+		}
+	}
+	return n
+}
+
+// isUnseenFilm reports whether a node is a film that is kept here, of which a browser would draw a frame, without a poster in its
+// place. Films on other servers are reported as such by Warnings.
+func (f *document) isUnseenFilm(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	if film := attr(n, "data-background-video"); n.Data == "section" && film != "" {
+		return hostOf(film) == ""
+	}
+	if n.Data != "video" || f.layout.pictures.loaded[strings.TrimSpace(attr(n, "poster"))] != nil {
+		return false
+	}
+	for c := range n.Descendants() {
+		if c.Type == html.ElementNode && c.Data == "source" && hostOf(attr(c, "src")) != "" {
+			return false
+		}
+	}
+	return hostOf(cmp.Or(attr(n, "src"), attr(n, "data-src"))) == ""
 }
 
 // glyphs tells which characters the built-in faces have.

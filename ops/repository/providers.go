@@ -51,6 +51,26 @@ func Build(types *schema.Registry, texts []declare.Source) (*Providers, []declar
 	return &Providers{byName: r.all}, r.Mistakes(), nil
 }
 
+// Lists returns what names those parameters of a page provider that take several values; ps as for Ops.
+func Lists(ps func() *Providers) func(provider string) []string {
+	if ps == nil {
+		ps = builtin
+	}
+	return func(name string) []string {
+		p, ok := ps().byName[name]
+		if !ok {
+			return nil
+		}
+		var all []string
+		for name, f := range p.Fields {
+			if f.List {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+}
+
 func read() (*reader, error) {
 	r := &reader{all: map[string]*provider{}}
 	return r, r.Files(r.file, declare.Folder(defaults, "defaults"))

@@ -8,21 +8,25 @@ import (
 	"catena/storage/people"
 )
 
-var create = engine.Op{
-	Name:     "SavedSearch.Create",
-	Label:    "Save Search",
-	Category: category,
-	Doc:      "Saves a search in the caller's personal workspace and returns it.",
-	Callers:  engine.Anyone,
-	Result:   openapi.Ref("SavedSearch"),
-	Run:      engine.On(createParams.run),
+func create(lists listsOf) engine.Op {
+	return engine.Op{
+		Name:     "SavedSearch.Create",
+		Label:    "Save Search",
+		Category: category,
+		Doc:      "Saves a search in the caller's personal workspace and returns it.",
+		Callers:  engine.Anyone,
+		Result:   openapi.Ref("SavedSearch"),
+		Run: engine.On(func(p createParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+			return p.run(c, lists)
+		}),
+	}
 }
 
 type createParams struct {
 	Search map[string]any `json:"search" type:"object" doc:"The search: title, and query or pageProviderName, with queryParams, params, pageSize, sortBy and sortOrder."`
 }
 
-func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+func (p createParams) run(c *engine.Ctx, lists listsOf) (map[string]any, error) {
 	title, _ := p.Search["title"].(string)
 	if title == "" {
 		return nil, fault.Invalid.Errorf("title: is missing").In("title")
@@ -54,5 +58,5 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	return entity(d), nil
+	return lists.entity(d), nil
 }

@@ -9,15 +9,19 @@ import (
 	"catena/storage/search"
 )
 
-var list = engine.Op{
-	Name:     "SavedSearch.List",
-	Label:    "Saved Searches",
-	Category: category,
-	Doc:      "Returns a page of the saved searches that the caller may read, by title.",
-	Effect:   engine.Reads,
-	Callers:  engine.Anyone,
-	Result:   openapi.Ref("SavedSearches"),
-	Run:      engine.On(listParams.run),
+func list(lists listsOf) engine.Op {
+	return engine.Op{
+		Name:     "SavedSearch.List",
+		Label:    "Saved Searches",
+		Category: category,
+		Doc:      "Returns a page of the saved searches that the caller may read, by title.",
+		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
+		Result:   openapi.Ref("SavedSearches"),
+		Run: engine.On(func(p listParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+			return p.run(c, lists)
+		}),
+	}
 }
 
 type listParams struct {
@@ -26,7 +30,7 @@ type listParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
-func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+func (p listParams) run(c *engine.Ctx, lists listsOf) (map[string]any, error) {
 	// Everyone's saved searches are in personal workspaces, so others see only those that are
 	// shared with them: the query runs as the caller.
 	where, args := "", []any(nil)
@@ -48,7 +52,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	}
 	entries := make([]any, len(page.Docs))
 	for i, d := range page.Docs {
-		entries[i] = entity(d)
+		entries[i] = lists.entity(d)
 	}
 	pages := (page.Total + size - 1) / size
 	if p.PageSize <= 0 {

@@ -5,25 +5,29 @@ import (
 	"catena/engine/openapi"
 )
 
-var read = engine.Op{
-	Name:     "SavedSearch.Read",
-	Label:    "Saved Search",
-	Category: category,
-	Doc:      "Returns a saved search.",
-	Effect:   engine.Reads,
-	Callers:  engine.Anyone,
-	Result:   openapi.Ref("SavedSearch"),
-	Run:      engine.On(readParams.run),
+func read(lists listsOf) engine.Op {
+	return engine.Op{
+		Name:     "SavedSearch.Read",
+		Label:    "Saved Search",
+		Category: category,
+		Doc:      "Returns a saved search.",
+		Effect:   engine.Reads,
+		Callers:  engine.Anyone,
+		Result:   openapi.Ref("SavedSearch"),
+		Run: engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+			return p.run(c, lists)
+		}),
+	}
 }
 
 type readParams named
 
-func (p readParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+func (p readParams) run(c *engine.Ctx, lists listsOf) (map[string]any, error) {
 	d, err := named(p).find(c)
 	if err != nil {
 		return nil, err
 	}
-	return entity(d), nil
+	return lists.entity(d), nil
 }
 
 var remove = engine.Op{

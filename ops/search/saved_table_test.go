@@ -13,7 +13,7 @@ import (
 )
 
 func TestSavedSearchesByUser(t *testing.T) {
-	s := opstest.Serve(t, search.Ops, document.Ops)
+	s := opstest.Serve(t, search.Ops(nil), document.Ops)
 	const gone = "! notfound: $saved"
 	s.Play([]opstest.Row{
 		{"alice", "SavedSearch.Create", "", `{"search": {"title": "Mine", "query": "SELECT * FROM Note"}}`, `{…"query":"SELECT * FROM Note"…"title":"Mine"…}`},
@@ -52,7 +52,7 @@ func TestSavedSearchesByUser(t *testing.T) {
 }
 
 func TestSavedSearchesThatAreRun(t *testing.T) {
-	s := opstest.Serve(t, search.Ops, document.Ops, resource.Ops, repository.Ops(nil))
+	s := opstest.Serve(t, search.Ops(repository.Lists(nil)), document.Ops, resource.Ops, repository.Ops(nil))
 	for _, name := range []string{"a", "b", "c"} {
 		s.Play([]opstest.Row{{"alice", "Document.Create", "/ws", fmt.Sprintf(`{"type": "Note", "name": %q, "properties": {"dc:title": %q}}`, name, name), "/ws/" + name}})
 	}
@@ -79,11 +79,21 @@ func TestSavedSearchesThatAreRun(t *testing.T) {
 		{"", "SavedSearch.Execute", "", execute(""), ""},
 		{"", "SavedSearch.Update", "", `{"id": "$saved", "search": {"query": "SELECT * FROM Note WHERE ecm:isVersion = 0"}}`, `{…}`},
 		{"", "SavedSearch.Execute", "", execute(`, "pageSize": "50"`), "/ws/c /ws/b /ws/a"}, // what alice may not read is not there
+		// Lists of the provider that are not given are empty, and no condition.
+		{
+			"", "SavedSearch.Create", "", `{"search": {"title": "Form", "pageProviderName": "default_search", "params": {"dc_title": "b", "ecm_tags": null, "dc_nature": ["memo"]}}}`,
+			`{…"params":{"dc_coverage":[],"dc_creator":[],"dc_nature":["memo"],"dc_subjects":[],"dc_title":"b","ecm_collections":[],"ecm_path":[],"ecm_tags":[]}…}`,
+		},
+		{"", "keep", "", "id", "form"},
+		{"", "SavedSearch.Update", "", `{"id": "$form", "search": {"params": {"dc_title": "b", "dc_nature": [], "ecm_tags": []}}}`, `{…"ecm_tags":[]…}`},
+		{"", "SavedSearch.Execute", "", `{"id": "$form"}`, "/ws/b"},
+		{"", "SavedSearch.Update", "", `{"id": "$form", "search": {"params": null}}`, `{…"ecm_collections":[]…}`},
+		{"", "SavedSearch.Update", "", `{"id": "$form", "search": {"pageProviderName": "nope"}}`, `{…"params":null…}`},
 	})
 }
 
 func TestAggregatedFiles(t *testing.T) {
-	s := opstest.Serve(t, search.Ops, document.Ops)
+	s := opstest.Serve(t, search.Ops(nil), document.Ops)
 	for i, nature := range []string{"memo", "memo", "report"} {
 		s.Play([]opstest.Row{{"alice", "Document.Create", "/ws", fmt.Sprintf(`{"type": "File", "name": "n%d", "properties": {"dc:nature": %q, "dc:title": "n%d"}}`, i, nature, i), fmt.Sprint("/ws/n", i)}})
 	}
@@ -120,7 +130,7 @@ func TestAggregatedFiles(t *testing.T) {
 
 // Conditions may be nested so far and no further.
 func TestNestedConditions(t *testing.T) {
-	s := opstest.Serve(t, search.Ops)
+	s := opstest.Serve(t, search.Ops(nil))
 	nested := func(n int) string {
 		return `{"query": ` + strings.Repeat(`{"bool": {"must": `, n) + `{"match_all": {}}` + strings.Repeat(`}}`, n) + `}`
 	}

@@ -13,17 +13,20 @@ import (
 	"catena/storage/fault"
 )
 
-// Ops are the operations on saved searches and suggestions.
-var Ops = []engine.Op{
-	aggregate,
-	create,
-	execute,
-	list,
-	read,
-	remove,
-	suggest,
-	update,
-	wait,
+// Ops returns the operations on saved searches and suggestions, with a function that names those parameters of a page
+// provider that are lists; nil: there are none.
+func Ops(lists func(provider string) []string) []engine.Op {
+	return []engine.Op{
+		aggregate,
+		create(lists),
+		execute,
+		list(lists),
+		read(lists),
+		remove,
+		suggest,
+		update(lists),
+		wait,
+	}
 }
 
 const (
@@ -97,14 +100,40 @@ func props(entity map[string]any) (storage.Props, error) {
 	return p, nil
 }
 
+// listsOf names those parameters of a page provider that are lists.
+type listsOf func(provider string) []string
+
 // entity is a saved search as answers have it.
-func entity(d *storage.Doc) map[string]any {
+func (f listsOf) entity(d *storage.Doc) map[string]any {
 	out := map[string]any{"entity-type": "savedSearch", "id": d.ID(), "title": d.Title()}
 	for _, word := range words {
 		out[word], _ = d.Get("saved:" + word)
 	}
-	out["queryParams"], out["params"] = value(d, "queryParams"), value(d, "params")
+	out["queryParams"], out["params"] = value(d, "queryParams"), f.params(d)
 	return out
+}
+
+// params are the named parameters. Lists that nobody filled in are empty, as those of documents are: the platform's front end
+// reads them without a look at whether they are there. An empty list is no condition.
+func (f listsOf) params(d *storage.Doc) any {
+	v := value(d, "params")
+	if f == nil {
+		return v
+	}
+	lists := f(text(d, "pageProviderName"))
+	if len(lists) == 0 {
+		return v
+	}
+	params, _ := v.(map[string]any)
+	if params == nil {
+		params = map[string]any{}
+	}
+	for _, name := range lists {
+		if params[name] == nil {
+			params[name] = []any{}
+		}
+	}
+	return params
 }
 
 // value reads a member that is kept as JSON.

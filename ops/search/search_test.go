@@ -113,7 +113,7 @@ func TestPagesOfSavedSearches(t *testing.T) {
 			{2, -1, 2, 3},
 			{5000, 1, 0, 1},
 		} {
-			m, err := listParams{PageSize: test.size, Index: test.index}.run(c, engine.Void{})
+			m, err := listParams{PageSize: test.size, Index: test.index}.run(c, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +122,7 @@ func TestPagesOfSavedSearches(t *testing.T) {
 			}
 		}
 		for _, index := range []int{math.MaxInt, math.MaxInt/2 + 1, 1 << 62} {
-			if _, err := (listParams{PageSize: 4, Index: index}).run(c, engine.Void{}); fault.Of(err) != fault.Invalid {
+			if _, err := (listParams{PageSize: 4, Index: index}).run(c, nil); fault.Of(err) != fault.Invalid {
 				t.Errorf("page %d: got %v", index, err)
 			}
 		}

@@ -6,14 +6,18 @@ import (
 	"catena/storage"
 )
 
-var update = engine.Op{
-	Name:     "SavedSearch.Update",
-	Label:    "Update Saved Search",
-	Category: category,
-	Doc:      "Changes a saved search and returns it. Omitted fields are unchanged.",
-	Callers:  engine.Anyone,
-	Result:   openapi.Ref("SavedSearch"),
-	Run:      engine.On(updateParams.run),
+func update(lists listsOf) engine.Op {
+	return engine.Op{
+		Name:     "SavedSearch.Update",
+		Label:    "Update Saved Search",
+		Category: category,
+		Doc:      "Changes a saved search and returns it. Omitted fields are unchanged.",
+		Callers:  engine.Anyone,
+		Result:   openapi.Ref("SavedSearch"),
+		Run: engine.On(func(p updateParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+			return p.run(c, lists)
+		}),
+	}
 }
 
 type updateParams struct {
@@ -21,7 +25,7 @@ type updateParams struct {
 	Search map[string]any `json:"search" type:"object" doc:"New content of the search."`
 }
 
-func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+func (p updateParams) run(c *engine.Ctx, lists listsOf) (map[string]any, error) {
 	d, err := named{p.ID}.find(c)
 	if err != nil {
 		return nil, err
@@ -39,5 +43,5 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
 		return nil, err
 	}
-	return entity(d), nil
+	return lists.entity(d), nil
 }
