@@ -18,7 +18,7 @@ import (
 // undrawn says what of the slides this renderer does not draw: formulas appear as their source,
 // drawings and films not at all, and scripts of which the built-in faces have no letters as empty boxes.
 func (f *document) undrawn() []string {
-	formulas, drawings, films := 0, 0, 0
+	var formulas, drawings, films int
 	letters := map[string]int{} // without a glyph, by script
 	for n := range f.root.Descendants() {
 		if n.Type == html.TextNode && n.Parent != nil && n.Parent.Data != "script" && n.Parent.Data != "style" {
@@ -34,23 +34,18 @@ func (f *document) undrawn() []string {
 		}
 	}
 	var out []string
-	if formulas > 0 {
-		out = append(out, fmt.Sprintf("formulas: not drawn without a browser (%d)", formulas))
+	report := func(what string, n int) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s: not drawn without a browser (%d)", what, n))
+		}
 	}
-	if drawings > 0 {
-		out = append(out, fmt.Sprintf("drawings in SVG: not drawn without a browser (%d)", drawings))
-	}
-	if films > 0 {
-		out = append(out, fmt.Sprintf("films: not drawn without a browser (%d)", films))
-	}
-	if n := f.layout.pictures.undrawn(); n > 0 {
-		out = append(out, fmt.Sprintf("pictures: not drawn without a browser (%d)", n))
-	}
-	if n := len(f.layout.pictures.unseen); n > 0 {
-		out = append(out, fmt.Sprintf("backgrounds: not drawn without a browser (%d)", n))
-	}
+	report("formulas", formulas)
+	report("drawings in SVG", drawings)
+	report("films", films)
+	report("pictures", f.layout.pictures.undrawn())
+	report("backgrounds", len(f.layout.pictures.unseen))
 	for _, script := range slices.Sorted(maps.Keys(letters)) {
-		out = append(out, fmt.Sprintf("characters (%s): not drawn without a browser (%d)", script, letters[script]))
+		report("characters ("+script+")", letters[script])
 	}
 	return out
 }
