@@ -165,7 +165,15 @@ func TestInterruptedJobs(t *testing.T) {
 		skip.Add(int64(pause))
 	}
 	r = kill(r)
-	if j := job(r); j.State != outbox.GivenUp || j.Failure != "the process ended 20 times while the job was carried out" {
+	ctx, cancel := context.WithCancel(t.Context())
+	told := ""
+	if err := outbox.Run(ctx, r, outbox.Handlers{"slow": {
+		Do:     func(context.Context, outbox.Job) error { t.Error("it is carried out again"); return nil },
+		Buried: func(_ context.Context, j outbox.Job) error { told = j.Failure; cancel(); return nil },
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if j := job(r); told != j.Failure || j.State != outbox.GivenUp || j.Failure != "the process ended 20 times while the job was carried out" {
 		t.Errorf("in the end: %+v", j)
 	}
 }

@@ -22,12 +22,12 @@ func TestClaim(t *testing.T) {
 	d.put(queueWaiting, Job{ID: "x", Kind: "narrow", Due: start}, Job{ID: "y", Kind: "narrow", Due: start}, Job{ID: "z", Kind: "unknown", Due: start})
 	b := anything()
 	at := func(id string) []byte { return key(queueWaiting, start, id) }
-	j, leased, err := d.claim(t.Context(), at("x"), b)
+	j, leased, _, err := d.claim(t.Context(), at("x"), b)
 	if err != nil || j.ID != "x" || j.Tries != 1 || !moment(leased).Equal(start.Add(leaseTime)) {
 		t.Errorf("%+v, %q, %v", j, leased, err)
 	}
 	for _, id := range []string{"x", "y", "z", "none"} { // gone, full, without a handler, never there
-		if _, leased, err := d.claim(t.Context(), at(id), b); leased != nil || err != nil {
+		if _, leased, _, err := d.claim(t.Context(), at(id), b); leased != nil || err != nil {
 			t.Errorf("%s: %q, %v", id, leased, err)
 		}
 	}
@@ -44,17 +44,17 @@ func TestClaim(t *testing.T) {
 	if keys, err = d.due(t.Context(), b, 1); len(keys) != 1 || err != nil {
 		t.Errorf("one at most: %q, %v", keys, err)
 	}
-	again, second, err := d.claim(t.Context(), leased, b)
-	if err != nil || again.Tries != 2 || second == nil {
-		t.Errorf("the second try: %+v, %v", again, err)
+	again, second, _, err := d.claim(t.Context(), leased, b)
+	if err != nil || again.Tries != 1 || again.Interrupted != 1 || second == nil {
+		t.Errorf("a lease that has ended is no try that failed: %+v, %v", again, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := d.claim(ctx, at("y"), b); err == nil {
+	if _, _, _, err := d.claim(ctx, at("y"), b); err == nil {
 		t.Error("a job was claimed after the end")
 	}
 	d.update(func(k *kv.Tx) error { return k.Set(at("bad"), []byte("{")) })
-	if _, leased, err := d.claim(t.Context(), at("bad"), anything()); leased != nil || !fault.Is(err, fault.Internal) {
+	if _, leased, _, err := d.claim(t.Context(), at("bad"), anything()); leased != nil || !fault.Is(err, fault.Internal) {
 		t.Errorf("a damaged row: %q, %v", leased, err)
 	}
 }
@@ -63,7 +63,7 @@ func TestClaim(t *testing.T) {
 func TestRenew(t *testing.T) {
 	d := newDesk(t)
 	d.put(queueWaiting, Job{ID: "x", Kind: "a", Due: start})
-	j, leased, err := d.claim(t.Context(), key(queueWaiting, start, "x"), anything())
+	j, leased, _, err := d.claim(t.Context(), key(queueWaiting, start, "x"), anything())
 	d.check(err)
 	l := &lease{key: leased}
 	for _, at := range []time.Duration{0, renewal, renewal} { // also when the clock stands still
@@ -76,13 +76,13 @@ func TestRenew(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 	d.now = d.now.Add(leaseTime)
-	other, second, err := d.claim(t.Context(), l.key, anything())
+	other, second, _, err := d.claim(t.Context(), l.key, anything())
 	d.check(err)
 	if held, err := d.renew(t.Context(), &j, l); held || err != nil {
 		t.Errorf("a lost lease: %v, %v", held, err)
 	}
 	d.settle(t.Context(), &j, l.key, errors.New("mine"))
-	if jobs := d.list("", "", 0); len(jobs) != 1 || jobs[0].State != Runs || jobs[0].Tries != 2 || jobs[0].Failure != "" {
+	if jobs := d.list("", "", 0); len(jobs) != 1 || jobs[0].State != Runs || jobs[0].Interrupted != 1 || jobs[0].Failure != "" {
 		t.Errorf("the first worker has settled the job of the second: %+v", jobs)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -90,6 +90,49 @@ func TestRenew(t *testing.T) {
 	d.settle(ctx, &other, second, nil) // also when the server stops
 	if jobs := d.list("", "", 0); len(jobs) != 0 {
 		t.Errorf("left %+v", jobs)
+	}
+}
+
+// TestLeasesEnd has each worker of a job disappear. The job is taken over at once twice, waits longer each time then, and is given
+// up in the end, which is told once.
+func TestLeasesEnd(t *testing.T) {
+	d := newDesk(t)
+	d.put(queueWaiting, Job{ID: "x", Kind: "a", Due: start, Created: start})
+	told := 0
+	w := &crew{slots: make(chan struct{}, 1), busy: anything()}
+	w.busy.handlers["a"] = Handler{Do: w.busy.handlers["a"].Do, Buried: func(_ context.Context, j Job) error {
+		if told++; j.Failure != "the process ended 20 times while the job was carried out" {
+			t.Errorf("given up: %q", j.Failure)
+		}
+		return nil
+	}}
+	for n := 1; n <= interruptedLimit; n++ {
+		keys, err := d.due(t.Context(), w.busy, 2)
+		d.check(err)
+		if len(keys) != 1 {
+			t.Fatalf("interrupted %d times: due %q, %+v", n-1, keys, d.list("", "", 0))
+		}
+		j, leased, dead, err := d.claim(t.Context(), keys[0], w.busy)
+		d.check(err)
+		if leased == nil || dead || j.Tries != 1 {
+			t.Fatalf("interrupted %d times: %+v, %q, given up: %t", n-1, j, leased, dead)
+		}
+		d.now = d.now.Add(leaseTime)
+		if n > interruptedFree && n < interruptedLimit {
+			if _, leased, dead, err := d.claim(t.Context(), leased, w.busy); leased != nil || dead || err != nil {
+				t.Fatalf("interrupted %d times: %q, %t, %v", n, leased, dead, err)
+			}
+			pause := min(time.Second<<(n-interruptedFree-1), interruptedPause)
+			if jobs := d.list(Waits, "", 0); len(jobs) != 1 || jobs[0].Due.Sub(d.now) != pause || jobs[0].Tries != 0 {
+				t.Fatalf("interrupted %d times: %+v, want due after %s", n, jobs, pause)
+			}
+			d.now = d.now.Add(pause)
+		}
+	}
+	keys, err := d.due(t.Context(), w.busy, 2)
+	d.check(err)
+	if claimed := d.begin(t.Context(), w, keys); claimed || told != 1 || len(d.list(GivenUp, "", 0)) != 1 {
+		t.Errorf("claimed: %t, told %d times, %+v", claimed, told, d.list("", "", 0))
 	}
 }
 
@@ -119,7 +162,7 @@ func TestTry(t *testing.T) {
 	}
 	var carried string
 	d.put(queueWaiting, Job{ID: "x", Kind: "a", Due: start})
-	j, leased, err := d.claim(t.Context(), key(queueWaiting, start, "x"), anything())
+	j, leased, _, err := d.claim(t.Context(), key(queueWaiting, start, "x"), anything())
 	d.check(err)
 	d.carryOut(t.Context(), &j, &lease{key: leased}, func(ctx context.Context, _ Job) error { carried = Carried(ctx); return nil })
 	if carried != "x" || Carried(t.Context()) != "" {
@@ -136,7 +179,7 @@ func TestStopped(t *testing.T) {
 	}{{context.Canceled, Waits, 0}, {&GaveUp{errors.New("never")}, GivenUp, 1}, {nil, "", 0}} {
 		d := newDesk(t)
 		d.put(queueWaiting, Job{ID: "x", Kind: "a", Due: start})
-		j, leased, err := d.claim(t.Context(), key(queueWaiting, start, "x"), anything())
+		j, leased, _, err := d.claim(t.Context(), key(queueWaiting, start, "x"), anything())
 		d.check(err)
 		ctx, cancel := context.WithCancel(t.Context())
 		d.carryOut(ctx, &j, &lease{key: leased}, func(context.Context, Job) error { cancel(); return c.failed })
@@ -168,9 +211,11 @@ func TestQueueModel(t *testing.T) {
 				keys, err := d.due(t.Context(), b, 3)
 				d.check(err)
 				for _, at := range keys {
-					j, leased, err := d.claim(t.Context(), at, b)
+					j, leased, _, err := d.claim(t.Context(), at, b)
 					d.check(err)
-					held[j.ID], jobs[j.ID] = leased, j
+					if leased != nil {
+						held[j.ID], jobs[j.ID] = leased, j
+					}
 				}
 			case 3:
 				if len(held) == 0 {
@@ -181,7 +226,7 @@ func TestQueueModel(t *testing.T) {
 				if rnd.IntN(2) == 0 {
 					failed = errors.New("no luck")
 				}
-				mine := slices.ContainsFunc(d.list(Runs, "", 0), func(s State) bool { return s.ID == id && s.Tries == j.Tries })
+				mine := slices.ContainsFunc(d.list(Runs, "", 0), func(s State) bool { return s.ID == id && s.Tries == j.Tries && s.Interrupted == j.Interrupted })
 				d.settle(t.Context(), &j, held[id], failed)
 				if delete(held, id); mine && failed == nil {
 					delete(alive, id)

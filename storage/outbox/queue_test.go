@@ -224,11 +224,11 @@ func TestGivenUpIsKept(t *testing.T) {
 			t.Errorf("the row %q is removed as old", damaged)
 		}
 	}
-	d.put(queueWaiting, Job{ID: "b", Kind: "a", Due: start.Add(-30 * 24 * time.Hour), Tries: most})
-	_, leased, err := d.claim(t.Context(), key(queueWaiting, start.Add(-30*24*time.Hour), "b"), anything())
+	d.put(queueWaiting, Job{ID: "b", Kind: "a", Due: start.Add(-30 * 24 * time.Hour), Interrupted: interruptedLimit})
+	_, leased, given, err := d.claim(t.Context(), key(queueWaiting, start.Add(-30*24*time.Hour), "b"), anything())
 	d.check(err)
-	if dead := d.list(GivenUp, "", 0); leased != nil || len(dead) != 1 || !dead[0].Due.Equal(start) {
-		t.Errorf("after too many tries: %v %+v", leased, dead)
+	if dead := d.list(GivenUp, "", 0); leased != nil || !given || len(dead) != 1 || !dead[0].Due.Equal(start) {
+		t.Errorf("after too many interruptions: %v %+v", leased, dead)
 	}
 }
 
@@ -358,20 +358,21 @@ func TestTake(t *testing.T) {
 // TestBuried: who wants to know of the end of a job is told once, with the reason, and never of one that is tried again.
 func TestBuried(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		tries int
-		do    error
-		want  string // the failure that is told; "": nothing is
+		name string
+		job  Job
+		do   error
+		want string // the failure that is told; "": nothing is
 	}{
-		{"done", 0, nil, ""},
-		{"tried again", 0, errors.New("a"), ""},
-		{"last try", most - 1, errors.New("b"), "b"},
-		{"given up", 0, &GaveUp{errors.New("c")}, "c"},
-		{"lost its lease too often", most, nil, "before"},
+		{"done", Job{}, nil, ""},
+		{"tried again", Job{}, errors.New("a"), ""},
+		{"last try", Job{Tries: most - 1}, errors.New("b"), "b"},
+		{"given up", Job{}, &GaveUp{errors.New("c")}, "c"},
+		{"interrupted too often", Job{Interrupted: interruptedLimit}, nil, "the process ended 20 times while the job was carried out"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t)
-			d.put(queueWaiting, Job{ID: "x", Kind: "k", Tries: c.tries, Due: start, Failure: "before", Data: json.RawMessage("1")})
+			c.job.ID, c.job.Kind, c.job.Due, c.job.Failure, c.job.Data = "x", "k", start, "before", json.RawMessage("1")
+			d.put(queueWaiting, c.job)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			told := make(chan string, 2)

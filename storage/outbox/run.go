@@ -106,13 +106,13 @@ func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool
 			return claimed
 		}
 		until := time.Now().Add(leaseTime - leaseSpare)
-		j, leased, err := q.claim(ctx, key, w.busy)
+		j, leased, dead, err := q.claim(ctx, key, w.busy)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("job cannot be claimed", "err", err)
 		}
 		if err != nil || leased == nil {
 			<-w.slots
-			if err == nil && j.Tries > most {
+			if err == nil && dead {
 				q.bury(ctx, w.busy.handlers[j.Kind], j)
 			}
 			continue
@@ -202,9 +202,9 @@ func (q *Queue) due(ctx context.Context, busy *busy, max int) (keys [][]byte, er
 	return keys, err
 }
 
-// What ends with the process is not a try that failed: a server that is killed often would give up what it never could
-// carry out. But such a job may be the reason, and then must not end every process at once: it waits, longer each time, and
-// in the end it is given up.
+// A try that ends with its process, or whose lease ends because the process is cut off from the database, has not failed: a
+// server that is killed often would give up what it never could carry out. But such a job may be the reason, and then must not
+// end every process at once: it waits, longer each time, and in the end it is given up.
 const (
 	interruptedFree  = 2 // times that a job need not wait
 	interruptedLimit = 20
@@ -230,7 +230,8 @@ func (q *Queue) Open(ctx context.Context) error {
 			if err := k.Delete(row.Key); err != nil {
 				return err
 			}
-			if err := interrupted(k, j, now); err != nil {
+			j = interrupted(j, now)
+			if err := put(k, queueWaiting, j.Due, j); err != nil {
 				return err
 			}
 		}
@@ -238,18 +239,14 @@ func (q *Queue) Open(ctx context.Context) error {
 	})
 }
 
-// interrupted puts a job back whose last try ended with the process.
-func interrupted(k *kv.Tx, j Job, now time.Time) error {
+// interrupted is a job that nobody carries out any longer although its last try has had no outcome.
+func interrupted(j Job, now time.Time) Job {
 	j.Since, j.Due = now, now
-	if j.Interrupted++; j.Interrupted == interruptedLimit {
-		j.Failure = fmt.Sprintf("the process ended %d times while the job was carried out", j.Interrupted)
-		return put(k, queueDead, j.Due, j)
-	}
 	j.Tries = max(0, j.Tries-1)
-	if n := j.Interrupted - interruptedFree; n > 0 {
-		j.Due = now.Add(min(time.Second<<(n-1), interruptedPause))
+	if j.Interrupted++; j.Interrupted > interruptedFree && j.Interrupted < interruptedLimit {
+		j.Due = now.Add(min(time.Second<<(j.Interrupted-interruptedFree-1), interruptedPause))
 	}
-	return put(k, queueWaiting, j.Due, j)
+	return j
 }
 
 // advanceBatch is how many jobs one transaction brings forward at most.
@@ -308,10 +305,11 @@ func (q *Queue) advanceSome(k *kv.Tx, queue byte, r kv.Range) (next []byte, err 
 	return next, nil
 }
 
-// claim moves a job to the leased ones; leased is nil if somebody else has it, or its kind takes no more.
-func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased []byte, err error) {
+// claim moves a job to the leased ones; leased is nil if somebody else has it, its kind takes no more, or it is to wait. A job
+// that has been interrupted too often is given up, and returned as dead.
+func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased []byte, dead bool, err error) {
 	err = q.DB.Update(ctx, func(k *kv.Tx) error {
-		leased = nil
+		leased, dead = nil, false
 		b, err := k.Get(at)
 		if err != nil || b == nil {
 			return err
@@ -323,15 +321,22 @@ func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased
 		if !busy.takes(j.Kind) {
 			return nil
 		}
-		j.Tries++
 		if err := k.Delete(at); err != nil {
 			return err
 		}
-		if j.Tries > most {
-			j.Since = q.Clock().UTC().Truncate(time.Millisecond)
-			j.Due = j.Since
+		now := q.Clock().UTC().Truncate(time.Millisecond)
+		if at[1] == queueRunning {
+			if j = interrupted(j, now); j.Due.After(now) {
+				return put(k, queueWaiting, j.Due, j)
+			}
+		}
+		if j.Interrupted >= interruptedLimit {
+			j.Since, j.Due = now, now
+			j.Failure = fmt.Sprintf("the process ended %d times while the job was carried out", j.Interrupted)
+			dead = true
 			return put(k, queueDead, j.Due, j)
 		}
+		j.Tries++
 		end := q.Clock().Add(leaseTime)
 		leased = key(queueRunning, end, j.ID)
 		return put(k, queueRunning, end, j)
@@ -339,7 +344,7 @@ func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased
 	if err == nil && leased != nil {
 		busy.enter(j.Kind)
 	}
-	return j, leased, err
+	return j, leased, dead, err
 }
 
 // lease is the row of a job that is being carried out.
