@@ -41,7 +41,33 @@ type Config struct {
 // Engine runs operations on one repository. Those of a server's repositories share everything else.
 type Engine struct {
 	*core
-	repo *storage.Repo
+	repo    *storage.Repo
+	replica atomic.Pointer[Replica] // nil: there is none
+}
+
+// Replica is a copy of a repository that is behind it.
+type Replica struct {
+	Repo *storage.Repo
+	// Behind returns how old what the copy shows may be; ok is false if it cannot be asked.
+	Behind func() (age time.Duration, ok bool)
+}
+
+// Follow has a replica answer calls that only read and accept its age; nil for none.
+func (e *Engine) Follow(r *Replica) { e.replica.Store(r) }
+
+// view runs an attempt that only reads: on the replica if the call accepts its age, otherwise, and where that fails, on the
+// repository, for what is missing on a replica may only not have arrived yet.
+func (r *running) view(ctx context.Context, attempt func(*storage.Tx) error) error {
+	e, call := r.e, r.call
+	if rep := e.replica.Load(); rep != nil && call.MaxStale > 0 {
+		if age, ok := rep.Behind(); ok && age <= min(call.MaxStale, e.limits.Staleness) {
+			if r.res.Stale, r.res.Age = true, age; rep.Repo.View(ctx, call.As, attempt) == nil {
+				return nil
+			}
+			r.res.Stale, r.res.Age = false, 0
+		}
+	}
+	return e.repo.View(ctx, call.As, attempt)
 }
 
 // core is what the engines of several repositories share.

@@ -16,6 +16,7 @@ type Limits struct {
 	Ops         int           `setting:"limit-call-operations" default:"10000" doc:"operations of one call"`
 	Depth       int           `setting:"limit-call-depth" default:"32" doc:"levels of calls within calls"`
 	Time        time.Duration `setting:"limit-call-time" default:"60s" doc:"time of one call; a request can set a shorter time"`
+	Staleness   time.Duration `setting:"limit-staleness" default:"10s" doc:"age of what a replica shows to clients that accept it"`
 	Steps       int           `setting:"limit-chain-steps" default:"1000" doc:"steps of one chain"`
 	Replies     int           `setting:"limit-reply" unit:"bytes" default:"5 MiB" doc:"size of a response that is kept for an idempotency key"`
 	TraceRuns   int           `setting:"limit-traces" default:"1000" doc:"traces kept"`

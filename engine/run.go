@@ -33,6 +33,7 @@ type Call struct {
 	EntryPoint    EntryPoint
 	DryRun, Trace bool
 	Timeout       time.Duration // 0: the engine's; it can only be lowered
+	MaxStale      time.Duration // how old what the call reads may be, if it only reads; 0: it reads the latest
 	// A caller that repeats a request after a lost answer sends the same key. The fingerprint covers what the
 	// request says, so that a key that is used again for something else is refused instead of answered with
 	// the wrong result.
@@ -62,9 +63,11 @@ type Result struct {
 	Changes  []storage.Change // of a dry run
 	Replayed bool             // the answer of an earlier call with the same idempotency key
 	Attempts int
-	Void     bool     // the operation returned nothing
-	Told     bool     // to Ended, in what was committed
-	Ignored  []string // names of parameters given in JSON that the operation does not have or does not use
+	Stale    bool          // a replica has answered
+	Age      time.Duration // of what it showed, at most
+	Void     bool          // the operation returned nothing
+	Told     bool          // to Ended, in what was committed
+	Ignored  []string      // names of parameters given in JSON that the operation does not have or does not use
 }
 
 // running is a call being carried out. Its fields are in two groups by lifetime: those of the call, which
@@ -261,7 +264,7 @@ func (r *running) transact() error {
 	// Pure operations run without a transaction, which is most of their cost, unless their input has to be
 	// read first.
 	case r.def.Effect == Reads || r.needsStore():
-		err = repo.View(ctx, call.As, attempt)
+		err = r.view(ctx, attempt)
 	default:
 		r.res.Attempts = 1
 		err = r.attempt(nil)

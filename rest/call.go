@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash/crc32"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -111,6 +112,9 @@ func (x *Request) report(call *engine.Call, res *engine.Result, tell func(h http
 	if call.Trace && res.Trace != nil {
 		h.Set("Catena-Trace", res.Trace.ID)
 	}
+	if res.Stale {
+		h.Set("Age", strconv.Itoa(int(math.Ceil(res.Age.Seconds()))))
+	}
 	if tell != nil && !res.Replayed && !call.DryRun {
 		tell(h)
 	}
@@ -176,7 +180,7 @@ func (x *Request) introduce(call *engine.Call) {
 	if call.EntryPoint == 0 {
 		call.EntryPoint = x.EntryPoint()
 	}
-	call.RequestID, call.Remote = x.ID, x.client()
+	call.RequestID, call.Remote, call.MaxStale = x.ID, x.client(), maxStale(x.HTTP.Header)
 	if device := x.HTTP.Header.Get("X-Device-Id"); len(device) <= maxDevice {
 		call.Device = device
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -250,6 +252,26 @@ func Header(h http.Header, names ...string) string {
 		}
 	}
 	return ""
+}
+
+// maxStale is how old an answer a client accepts, by the directive max-stale of Cache-Control (RFC 9111, 5.2.1.2): 0 if it does not
+// say, and as long as there is if it names no number of seconds. What cannot be read is ignored.
+func maxStale(h http.Header) time.Duration {
+	for _, line := range h["Cache-Control"] {
+		for directive := range strings.SplitSeq(line, ",") {
+			name, number, some := strings.Cut(strings.TrimSpace(directive), "=")
+			if !strings.EqualFold(name, "max-stale") {
+				continue
+			}
+			if !some {
+				return math.MaxInt64
+			}
+			if n, err := strconv.ParseUint(strings.Trim(number, `"`), 10, 31); err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return 0
 }
 
 // Query returns the query parameters. A raw ";" separates nothing.

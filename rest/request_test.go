@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -296,6 +297,29 @@ func TestServes(t *testing.T) {
 	for _, c := range cases {
 		if got := s.serves(c.host); got != c.want {
 			t.Errorf("%q: got %v", c.host, got)
+		}
+	}
+}
+
+// TestMaxStale reads the directive of RFC 9111, among others and in several lines; what is no number of seconds accepts nothing.
+func TestMaxStale(t *testing.T) {
+	for _, c := range []struct {
+		lines []string
+		want  time.Duration
+	}{
+		{nil, 0},
+		{[]string{"no-cache"}, 0},
+		{[]string{"max-stale=5"}, 5 * time.Second},
+		{[]string{"no-transform , Max-Stale=5 , max-age=0"}, 5 * time.Second},
+		{[]string{"no-transform", `max-stale="7"`}, 7 * time.Second},
+		{[]string{"max-stale"}, math.MaxInt64},
+		{[]string{"max-stale=-1"}, 0},
+		{[]string{"max-stale=soon"}, 0},
+		{[]string{"max-stale=99999999999999999999"}, 0},
+		{[]string{"max-staleness=5", "=,,;"}, 0},
+	} {
+		if got := maxStale(http.Header{"Cache-Control": c.lines}); got != c.want {
+			t.Errorf("%q: %s, want %s", c.lines, got, c.want)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (r *Repo) openIndexes(ctx context.Context) error {
 		small = !more && n <= smallRepository
 		return err
 	})
-	if err != nil || !small {
+	if err != nil || !small || r.db.Writable() != nil {
 		return err
 	}
 	return r.sweepIndexes(ctx)

@@ -13,14 +13,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"catena/engine"
+	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/blob"
 	"catena/storage/blob/bucket"
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/postgres"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // shared reports whether the store is a database, which other nodes may share.
@@ -206,4 +211,140 @@ func (g *global) where() string {
 		return g.data
 	}
 	return cmp.Or(postgres.Name(g.store), "a database")
+}
+
+// replicaRetry is how long a server waits before it tries again to open a replica.
+const replicaRetry = 2 * time.Second
+
+// replica is a standby of the database, which answers reads that accept its age.
+type replica struct {
+	mu    sync.Mutex
+	store *postgres.Store // nil: it is not open
+	db    *kv.DB          // of store
+	repos []*storage.Repo // in the order of the branches
+}
+
+// checkReplica tells what is wrong with the setting of the replica.
+func (s *serve) checkReplica(g *global) error {
+	switch {
+	case s.replica == "":
+		return nil
+	case !g.shared():
+		return errors.New("replica: needs a database as store; set store")
+	case !strings.HasPrefix(s.replica, "postgres://") && !strings.HasPrefix(s.replica, "postgresql://"):
+		return errors.New("replica: must be the address of a standby of the database, such as postgres://USER@HOST/DATABASE")
+	}
+	return nil
+}
+
+// followReplica has the replica of an address answer reads until ctx ends. The server works without it, and looks for it as long as
+// it takes.
+func (a *app) followReplica(address string, o openOptions) func(context.Context) error {
+	return func(ctx context.Context) error {
+		told := ""
+		for ctx.Err() == nil {
+			err := a.openReplica(ctx, address, o)
+			if err == nil {
+				a.log.Info("the replica answers reads that accept its age", "replica", postgres.Name(address))
+				<-ctx.Done()
+				break
+			}
+			if text := err.Error(); text != told && ctx.Err() == nil {
+				a.log.Warn("the replica cannot be used", "replica", postgres.Name(address), "error", err)
+				told = text
+			}
+			select {
+			case <-time.After(replicaRetry):
+			case <-ctx.Done():
+			}
+		}
+		return a.replica.close(a)
+	}
+}
+
+// openReplica opens the repositories of a replica, and has the engines ask them.
+func (a *app) openReplica(ctx context.Context, address string, o openOptions) (err error) {
+	store, err := a.database.OpenReplica(ctx, address)
+	if err != nil {
+		return err
+	}
+	db := kv.New(store, kv.Options{Log: a.log, Observe: a.meters.observe})
+	var repos []*storage.Repo
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(repos), db.Close())
+		}
+	}()
+	for i, b := range a.branches {
+		c := a.repository(o)
+		if c.DB = db; i > 0 {
+			c = a.further(o, b.repo.Name())
+			c.First = repos[0]
+		}
+		r, err := storage.Open(ctx, c, "")
+		if err != nil {
+			return fault.Wrap(err, fmt.Sprintf("repository %s", b.repo.Name()))
+		}
+		repos = append(repos, r)
+	}
+	a.replica.mu.Lock()
+	a.replica.store, a.replica.db, a.replica.repos = store, db, repos
+	a.replica.mu.Unlock()
+	for i, b := range a.branches {
+		a.engine.On(b.repo).Follow(&engine.Replica{Repo: repos[i], Behind: store.Behind})
+	}
+	return nil
+}
+
+// close ends the use of the replica. Requests have ended before.
+func (r *replica) close(a *app) error {
+	for _, b := range a.branches {
+		a.engine.On(b.repo).Follow(nil)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.store == nil {
+		return nil
+	}
+	err := errors.Join(closeAll(r.repos), r.db.Close())
+	r.store, r.db, r.repos = nil, nil, nil
+	return err
+}
+
+func closeAll(repos []*storage.Repo) (err error) {
+	for i := len(repos) - 1; i >= 0; i-- {
+		err = errors.Join(err, repos[i].Close())
+	}
+	return err
+}
+
+// replicaFigures are those of the replica, once it has been opened.
+type replicaFigures struct{ *app }
+
+var (
+	descReplicaUp  = prometheus.NewDesc("catena_replica_up", "1 while the replica answers, 0 while it does not.", nil, nil)
+	descReplicaAge = prometheus.NewDesc("catena_replica_age_seconds", "How old what the replica shows may be, while it answers.", nil, nil)
+)
+
+// Describe lists the figures.
+func (f replicaFigures) Describe(to chan<- *prometheus.Desc) {
+	to <- descReplicaUp
+	to <- descReplicaAge
+}
+
+// Collect finds them out.
+func (f replicaFigures) Collect(to chan<- prometheus.Metric) {
+	f.replica.mu.Lock()
+	store := f.replica.store
+	f.replica.mu.Unlock()
+	if store == nil {
+		return
+	}
+	age, ok := store.Behind()
+	if !ok {
+		to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 0)
+		return
+	}
+	to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 1)
+	to <- prometheus.MustNewConstMetric(descReplicaAge, prometheus.GaugeValue, age.Seconds())
 }

@@ -225,3 +225,22 @@ func (a *app) sweep(ctx context.Context) error {
 		}
 	}
 }
+
+// tasks are the work that only the settings of serve ask for.
+func (s *serve) tasks(a *app) (out []task) {
+	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}), task{"figures", s.day.Run})
+	if a.member != nil {
+		out = append(out, task{"telling of damaged content", s.scrubber.Tell})
+	}
+	if s.backups.folder != "" {
+		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}),
+			task{"backups on request", func(ctx context.Context) error { return s.backups.serve(ctx, a.backup, a.backedUp) }})
+	}
+	if s.replica != "" {
+		out = append(out, task{"replica", a.followReplica(s.replica, s.options())})
+	}
+	if s.requests != nil {
+		out = append(out, task{"log of requests", func(ctx context.Context) error { return s.requests.reopening(ctx, a.log) }})
+	}
+	return out
+}

@@ -88,6 +88,7 @@ type app struct {
 	location  contentLocation
 	answering answering // of the bucket, if content is in one
 	repo      *storage.Repo
+	replica   replica
 	engine    *engine.Engine
 	pdf       *pdf.Tool
 	programs  *program.Programs
@@ -223,11 +224,8 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.films = convert.Films{Formats: o.films, Largest: o.limits.program.Film}
 	a.programs = program.New([]string{self, workerVerb, ofProgram}, worker.Installed, o.limits.program)
-	base := a.declared.kinds.Base()
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
-	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: base.Types, Beside: base.Beside, Declared: a.declared.kinds.Declared, Owners: slices.Concat([]storage.Owner{waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
-	}, o.adminPassword)
+	a.repo, err = storage.Open(ctx, a.repository(o), o.adminPassword)
 	if err != nil {
 		return err
 	}
@@ -244,13 +242,31 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, First: a.repo, Types: base.Types, PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
+		r, err := storage.Open(ctx, a.further(o, name), "")
 		if err != nil {
 			return err
 		}
 		a.branches = append(a.branches, branch{repo: r})
 	}
 	return a.arm(ctx, o, self)
+}
+
+// repository is how the first repository of the store is opened.
+func (a *app) repository(o openOptions) storage.Config {
+	base := a.declared.kinds.Base()
+	return storage.Config{
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: base.Types, Beside: base.Beside, Declared: a.declared.kinds.Declared,
+		Owners:  slices.Concat([]storage.Owner{waiting.Owner, cluster.Owner}, owner.All, ops.Owners, decks.Owners),
+		PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+	}
+}
+
+// further is how another repository beside the first one is opened.
+func (a *app) further(o openOptions, name string) storage.Config {
+	return storage.Config{
+		Name: name, First: a.repo, Types: a.declared.kinds.Base().Types,
+		PDFText: a.pdf.PlainText, Log: a.log, Clock: a.clock, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+	}
 }
 
 // arm makes the engine with everything that runs on it. The engine exists before anything is deployed, and

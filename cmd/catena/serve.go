@@ -61,7 +61,7 @@ type serve struct {
 	egressHTTP              bool
 	exportFolder, chromium  string
 	accessLog               string
-	ui                      string
+	ui, replica             string
 	telemetry               telemetry.Settings
 
 	requests *accessLog // that of accessLog, once it is open
@@ -76,6 +76,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	f.StringVar(&s.accessLog, "access-log", "", "file for one line per request, in the format of log-format, reopened on SIGHUP; \"-\" is standard output")
 	f.StringVar(&s.ui, "ui", "", "folder or zip archive with a build of the platform's own browser front end, served at /ui below the context path")
+	f.StringVar(&s.replica, "replica", "", "standby of the database of store, postgres://USER@HOST/DATABASE, that answers reads of clients that accept its age")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that serves /metrics without sign-in; by default, administrators read /metrics at addr")
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "second prefix under which everything is served")
 	f.StringVar(&s.baseURL, "base-url", "", "public address of the server, such as the address of a proxy")
@@ -233,7 +234,7 @@ func (s *serve) listen(ctx context.Context) (net.Listener, error) {
 func (s *serve) metrics(a *app) *prometheus.Registry {
 	s.scrubber = maintenance.NewScrubber(a.repo, s.scrubEvery)
 	registry := a.registry()
-	registry.MustRegister(scrubFigures{s.scrubber})
+	registry.MustRegister(scrubFigures{s.scrubber}, replicaFigures{a})
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}
@@ -301,7 +302,7 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 // open opens the data directory, makes up a first password for an empty one, and
 // deploys the chains and scripts that lie in it.
 func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error) {
-	if err := errors.Join(s.check(), g.checkPlaces()); err != nil {
+	if err := errors.Join(s.check(), g.checkPlaces(), s.checkReplica(g)); err != nil {
 		return nil, usage{err}
 	}
 	o := s.options()
@@ -349,22 +350,6 @@ func (s *serve) public() string {
 type task struct {
 	name string
 	run  func(context.Context) error
-}
-
-// tasks are the work that only the settings of serve ask for.
-func (s *serve) tasks(a *app) (out []task) {
-	out = append(out, a.alone(task{"scrubbing content", s.scrubber.Run}), task{"figures", s.day.Run})
-	if a.member != nil {
-		out = append(out, task{"telling of damaged content", s.scrubber.Tell})
-	}
-	if s.backups.folder != "" {
-		out = append(out, a.alone(task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }}),
-			task{"backups on request", func(ctx context.Context) error { return s.backups.serve(ctx, a.backup, a.backedUp) }})
-	}
-	if s.requests != nil {
-		out = append(out, task{"log of requests", func(ctx context.Context) error { return s.requests.reopening(ctx, a.log) }})
-	}
-	return out
 }
 
 // probes are what must hold besides what always must.

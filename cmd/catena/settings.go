@@ -35,7 +35,7 @@ import (
 )
 
 // secretSettings are not shown.
-var secretSettings = map[string]bool{"admin-password": true, "store": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true, telemetry.HeadersFlag: true}
+var secretSettings = map[string]bool{"admin-password": true, "store": true, "replica": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true, telemetry.HeadersFlag: true}
 
 func configCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check or print the settings of the server"}
@@ -74,7 +74,7 @@ func (s *serve) checkAll(ctx context.Context, g *global) error {
 	if err == nil && bad != nil {
 		err = d.wrong
 	}
-	return errors.Join(unknownVariables(os.Environ()), bad, g.checkPlaces(), err)
+	return errors.Join(unknownVariables(os.Environ()), bad, g.checkPlaces(), s.checkReplica(g), err)
 }
 
 // variables are those of the environment that are no settings of serve.

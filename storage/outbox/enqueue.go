@@ -115,7 +115,12 @@ func Run(ctx context.Context, r *storage.Repo, handlers Handlers) error {
 // Owner keeps the jobs of a repository.
 var Owner = storage.Owner{Name: "outbox", Open: open, Sweep: sweep}
 
-func open(ctx context.Context, r *storage.Repo) error { return queueOf(r).Open(ctx) }
+func open(ctx context.Context, r *storage.Repo) error {
+	if r.Shared() { // leases end by themselves
+		return nil
+	}
+	return queueOf(r).Open(ctx)
+}
 
 // sweep removes jobs that were given up long ago.
 func sweep(ctx context.Context, r *storage.Repo) error {

@@ -211,13 +211,10 @@ const (
 	interruptedPause = 5 * time.Minute // the longest
 )
 
-// Open makes the jobs due that a server was carrying out when it was killed: a store is open in one process,
-// so anyone who had them is gone. In a store that other processes have open, leases end by themselves.
+// Open makes the jobs due that a server was carrying out when it was killed, in a store that one process has open, so that all who had
+// them are gone.
 func (q *Queue) Open(ctx context.Context) error {
 	return q.DB.Update(ctx, func(k *kv.Tx) error {
-		if k.Remote() {
-			return nil
-		}
 		now := q.Clock().UTC().Truncate(time.Millisecond)
 		for row, err := range k.Scan(kv.Range{Start: []byte{Space, queueRunning}, End: []byte{Space, queueRunning + 1}}) {
 			if err != nil {

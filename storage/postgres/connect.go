@@ -54,7 +54,7 @@ func (s *Store) configure(address string) (*pgxpool.Config, error) {
 	// A machine that is gone is noticed although nobody says so: 10 seconds without an answer end the connection.
 	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}, Control: impatient}
 	c.DialFunc = dialer.DialContext
-	if len(c.Fallbacks) > 0 && c.ValidateConnect == nil { // several hosts: the one that takes writes
+	if len(c.Fallbacks) > 0 && c.ValidateConnect == nil && s.replica == nil { // several hosts: the one that takes writes
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	return config, nil
@@ -79,6 +79,10 @@ func (s *Store) ready(ctx context.Context, c *pgx.Conn) error {
 	all, err := prepared(ctx, c)
 	if err != nil {
 		return err
+	}
+	if s.replica != nil { // it has no commits, and writes nothing
+		c.PgConn().CustomData()[linkKey] = &link{statements: all}
+		return nil
 	}
 	var id int64
 	var shared bool

@@ -65,6 +65,8 @@ type Store struct {
 	version  atomic.Uint64 // the number of the last snapshot
 	skew     atomic.Int64  // by how much the clock of the database is ahead, in nanoseconds
 
+	replica *replica // nil: the store is opened on the primary
+
 	own    *pgx.Conn // holds the lock that keeps others out, nil if they need not be
 	ownUse sync.Mutex
 
@@ -140,6 +142,14 @@ func (s *Store) BeginAlone(ctx context.Context) (kv.Snapshot, error) {
 }
 
 func (s *Store) begin(snap *snapshot) (kv.Snapshot, error) {
+	if s.replica != nil {
+		switch {
+		case snap.write:
+			return nil, errReplica
+		case !s.hears(): // not even tried: somebody else can answer
+			return nil, fault.Unavailable.Errorf("store: the replica does not answer")
+		}
+	}
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.closed {

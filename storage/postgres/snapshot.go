@@ -121,10 +121,14 @@ func (s *snapshot) send(single bool, add func(*batch)) error {
 		release(s.conn, true)
 		s.conn = nil
 	}
-	if err != nil {
-		s.broken = err
-	} else {
+	switch {
+	case err == nil:
 		s.touched = true
+	case s.s.replica != nil && errors.Is(err, kv.ErrDown): // others need not find out for themselves
+		s.s.replica.heard.Store(0)
+		fallthrough
+	default:
+		s.broken = err
 	}
 	return err
 }

@@ -75,6 +75,14 @@ func (s *Server) Promote(ctx context.Context) error {
 	return nil
 }
 
+// Repeat has a standby repeat what the primary writes, or pause in it.
+func (s *Server) Repeat(ctx context.Context, goes bool) error {
+	if goes {
+		return s.exec(ctx, "SELECT pg_wal_replay_resume()")
+	}
+	return s.exec(ctx, "SELECT pg_wal_replay_pause()")
+}
+
 func (s *Server) exec(ctx context.Context, sql string) error {
 	c, err := pgx.Connect(ctx, s.Address)
 	if err != nil {
