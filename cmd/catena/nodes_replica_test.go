@@ -159,7 +159,7 @@ func TestReplicaRefused(t *testing.T) {
 	p := startServer(t, t.TempDir(), "--store", store, "--replica", other.Address, "--blobs", t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for want := "it is no standby of the database of the store"; !strings.Contains(fmt.Sprint(p.log), want); time.Sleep(20 * time.Millisecond) {
+	for want := "is not a standby of the database of the store"; !strings.Contains(fmt.Sprint(p.log), want); time.Sleep(20 * time.Millisecond) {
 		if ctx.Err() != nil {
 			t.Fatalf("not in the log: %s\n%s", want, p.log)
 		}

@@ -70,7 +70,7 @@ func (s *Store) recognize(ctx context.Context, config *pgxpool.Config) error {
 		return failed(ctx, err)
 	}
 	if !there {
-		return fault.Unavailable.Errorf("replica: it does not have the tables of the schema %s, or not yet", s.opts.Schema)
+		return fault.Unavailable.Errorf("replica: does not have the tables of the schema %s, or not yet", s.opts.Schema)
 	}
 	format := 0
 	if err := c.QueryRow(ctx, "SELECT number FROM format").Scan(&format); err != nil {
@@ -83,7 +83,7 @@ func (s *Store) recognize(ctx context.Context, config *pgxpool.Config) error {
 		return err
 	}
 	if s.identity != s.replica.primary.identity {
-		return fault.Invalid.Errorf("replica: it is no standby of the database of the store")
+		return fault.Invalid.Errorf("replica: is not a standby of the database of the store")
 	}
 	return nil
 }
