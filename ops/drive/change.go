@@ -108,7 +108,7 @@ func (p moveParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (p moveParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 }
 
 func (p moveParams) can(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}

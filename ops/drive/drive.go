@@ -83,7 +83,7 @@ func answer(v any, err error) (*storage.Blob, error) {
 // need returns an item that has to be there. It opens a view for each call, since a view is valid in its
 // transaction only and remembers what it has looked up.
 func need(c *engine.Ctx, id string) (*View, *Item, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,10 @@ package drive_test
 
 import (
 	"context"
+	"crypto/md5"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -141,4 +144,102 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.params, got, c.want)
 		}
 	}
+}
+
+// TestDigests: whichever way a file has come, a computer is told the MD5 that it compares its copy with, from the first listing on, and
+// it is computed once. Of large files that no computer sent it is told the SHA-256.
+func TestDigests(t *testing.T) {
+	s := server(t, scenario.NewClock())
+	run(t, s, "Administrator", "Document.Create", "/", `{"type":"Folder","name":"desk"}`)
+	run(t, s, "Administrator", "NuxeoDrive.SetSynchronization", "/desk", `{"enable":true}`)
+	large := strings.Repeat("0123456789abcdef", 4<<20) + "x"
+	ids := map[string]string{}
+	for name, content := range map[string]string{"small": "words", "file": strings.Repeat("words", 20_000), "large": large} {
+		err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			desk, err := tx.Doc("/desk")
+			if err != nil {
+				return err
+			}
+			b, err := tx.NewBlob(name+".bin", "application/octet-stream", strings.NewReader(content))
+			if err != nil {
+				return err
+			}
+			d, err := tx.Create(desk, "File", name, storage.Props{"file:content": b})
+			if err == nil {
+				ids[name] = d.ID()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	type item struct{ ID, Name, DigestAlgorithm, Digest string }
+	check := func(it item) {
+		t.Helper()
+		algorithm, sum := "MD5", ""
+		switch it.Name {
+		case "small.bin":
+			sum = fmt.Sprintf("%x", md5.Sum([]byte("words")))
+		case "file.bin":
+			sum = fmt.Sprintf("%x", md5.Sum([]byte(strings.Repeat("words", 20_000))))
+		default:
+			algorithm, sum = "SHA-256", fmt.Sprintf("%x", sha256.Sum256([]byte(large)))
+		}
+		if it.DigestAlgorithm != algorithm || it.Digest != sum {
+			t.Errorf("%s: %s %s, want %s %s", it.Name, it.DigestAlgorithm, it.Digest, algorithm, sum)
+		}
+	}
+	kept := func(name string) (row struct{ Digest, MD5 string }) {
+		err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			_, err := tx.Table("sync files").Get(ids[name], &row)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	id := "defaultSyncRootFolderItemFactory#default#"
+	id += run(t, s, "Administrator", "Document.Fetch", "", `{"value":"/desk"}`).JSON(t)["uid"].(string)
+	for range 2 {
+		var page struct{ FileSystemItems []item }
+		if err := json.Unmarshal([]byte(run(t, s, "Administrator", "NuxeoDrive.ScrollDescendants", "", `{"id":"`+id+`","batchSize":10}`).Text), &page); err != nil {
+			t.Fatal(err)
+		}
+		if len(page.FileSystemItems) != 3 {
+			t.Fatalf("items: %v", page)
+		}
+		for _, it := range page.FileSystemItems {
+			check(it)
+		}
+		for name, want := range map[string]bool{"small": true, "file": true, "large": false} {
+			if row := kept(name); (row.MD5 != "") != want {
+				t.Errorf("%s: kept %v", name, row)
+			}
+		}
+	}
+	// What is kept is told, and is of the file that the document has: another one is computed again.
+	err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+		row := kept("file")
+		row.MD5 = "kept"
+		return tx.Table("sync files").Put(ids["file"], row)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var it item
+	get := func() {
+		t.Helper()
+		text := run(t, s, "Administrator", "NuxeoDrive.GetFileSystemItem", "", `{"id":"defaultFileSystemItemFactory#default#`+ids["file"]+`"}`).Text
+		if err := json.Unmarshal([]byte(text), &it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if get(); it.Digest != "kept" {
+		t.Errorf("not told what is kept: %v", it)
+	}
+	run(t, s, "Administrator", "Document.Update", "/desk/file", `{"properties":{"file:content":{"data":"words","name":"small.bin","mime-type":"application/octet-stream"}}}`)
+	get()
+	check(it)
 }

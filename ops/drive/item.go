@@ -225,10 +225,10 @@ func (v *View) item(d *storage.Doc, in location, id string) (*Item, error) {
 	return it, nil
 }
 
-// addFile says of an item what only files have; ok is false if it has no file. The digest is the MD5 that the
-// program sent with the file, if that still is the file, and otherwise the SHA-256 of the store. The
-// program compares this digest with that of its own copy to find out what has changed. With a digest of
-// another algorithm than its own it could not recognise what it has just sent.
+// addFile says of an item what only files have; ok is false if it has no file. The program compares the digest with
+// the MD5 of its own copy to find out what has changed. With that of another algorithm it takes a file that was moved
+// and edited on the computer for one that has changed here, and overwrites it. So the MD5 is told wherever possible, and
+// otherwise the SHA-256 of the store.
 func (v *View) addFile(it *Item) (ok bool, err error) {
 	b, err := it.Doc.MainBlob()
 	if err != nil || b == nil {
@@ -238,9 +238,9 @@ func (v *View) addFile(it *Item) (ok bool, err error) {
 		it.Name = b.Name
 	}
 	it.Content = &Content{DownloadURL: download(it.Doc, it.Name), DigestAlgorithm: "SHA-256", Digest: b.Digest, CanUpdate: it.CanRename}
-	sent, err := sentFor(v.tx, it.Doc)
-	if sent.Digest == b.Digest && sent.MD5 != "" {
-		it.DigestAlgorithm, it.Digest = "MD5", sent.MD5
+	sum, err := v.digest(it.Doc, b)
+	if sum != "" {
+		it.DigestAlgorithm, it.Digest = "MD5", sum
 	}
 	return true, err
 }

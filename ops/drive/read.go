@@ -28,7 +28,7 @@ var getRoots = engine.Op{
 type noParams struct{}
 
 func (noParams) top(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (noParams) top(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 }
 
 func (noParams) roots(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ type itemParams struct {
 }
 
 func (p itemParams) get(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ type idParams struct {
 }
 
 func (p idParams) exists(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (p idParams) exists(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 }
 
 func (p idParams) children(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ type scrollParams struct {
 }
 
 func (p scrollParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ type changesParams struct {
 }
 
 func (p changesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}

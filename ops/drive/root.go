@@ -22,7 +22,7 @@ type synchronizeParams struct {
 }
 
 func (p synchronizeParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (editedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := Open(c.Tx)
+	v, err := open(c)
 	if err != nil {
 		return nil, err
 	}

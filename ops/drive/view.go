@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/limit"
@@ -34,6 +35,9 @@ type View struct {
 	chosen    []string                // ids of the roots, those that are not to be read or are gone as well
 	roots     map[string]*storage.Doc // those to be shown, by id
 	locations map[string]location     // of folders, by id
+
+	found []finding                             // digests that no row has
+	ask   func(keep func(tx *storage.Tx) error) // has them kept later; nil: they are forgotten
 
 	own, shared *Item  // by permission: what is there for the user's roots, and for those of others
 	home        string // by permission: the id of the user's workspace
@@ -64,6 +68,15 @@ func Open(tx *storage.Tx) (*View, error) {
 		}
 	}
 	return v, v.profile()
+}
+
+// open is Open for an operation.
+func open(c *engine.Ctx) (*View, error) {
+	v, err := Open(c.Tx)
+	if err == nil {
+		v.ask = c.Ask
+	}
+	return v, err
 }
 
 // readable returns a document, nil if it is gone or not to be read.
