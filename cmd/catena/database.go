@@ -218,6 +218,8 @@ const replicaRetry = 2 * time.Second
 
 // replica is a standby of the database, which answers reads that accept its age.
 type replica struct {
+	named bool // in the settings
+
 	mu    sync.Mutex
 	store *postgres.Store // nil: it is not open
 	db    *kv.DB          // of store
@@ -240,6 +242,7 @@ func (s *serve) checkReplica(g *global) error {
 // followReplica has the replica of an address answer reads until ctx ends. The server works without it, and looks for it as long as
 // it takes.
 func (a *app) followReplica(address string, o openOptions) func(context.Context) error {
+	a.replica.named = true
 	return func(ctx context.Context) error {
 		told := ""
 		for ctx.Err() == nil {
@@ -318,7 +321,7 @@ func closeAll(repos []*storage.Repo) (err error) {
 	return err
 }
 
-// replicaFigures are those of the replica, once it has been opened.
+// replicaFigures are those of the replica, if the settings name one.
 type replicaFigures struct{ *app }
 
 var (
@@ -337,14 +340,15 @@ func (f replicaFigures) Collect(to chan<- prometheus.Metric) {
 	f.replica.mu.Lock()
 	store := f.replica.store
 	f.replica.mu.Unlock()
-	if store == nil {
+	if !f.replica.named {
 		return
 	}
-	age, ok := store.Behind()
-	if !ok {
-		to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 0)
-		return
+	if store != nil {
+		if age, ok := store.Behind(); ok {
+			to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 1)
+			to <- prometheus.MustNewConstMetric(descReplicaAge, prometheus.GaugeValue, age.Seconds())
+			return
+		}
 	}
-	to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 1)
-	to <- prometheus.MustNewConstMetric(descReplicaAge, prometheus.GaugeValue, age.Seconds())
+	to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 0)
 }

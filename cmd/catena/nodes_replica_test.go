@@ -167,6 +167,9 @@ func TestReplicaRefused(t *testing.T) {
 	if status, age, _ := p.stale(t, "Administrator", "GET", spaces, ""); status != 200 || age != "" {
 		t.Errorf("%d, %q", status, age)
 	}
+	if _, text := administer(t, http.MethodGet, p.base+"/metrics", "", ""); !strings.Contains(string(text), "catena_replica_up 0") {
+		t.Error("the metrics do not show that there is no replica")
+	}
 	for _, args := range [][]string{{"--replica", "postgres://h/d"}, {"--store", "postgres://h/d", "--replica", "h"}} {
 		if code, _, errs := line(t, append([]string{"config", "check", "--data", t.TempDir()}, args...)...); code != 2 || !strings.Contains(errs, "replica: ") {
 			t.Errorf("%v: code %d, %s", args, code, errs)
