@@ -83,6 +83,7 @@ const (
 	sheetMargin             = 16
 	sheetLine               = 12
 	sheetLetters            = 80 // more than fit into a line
+	sheetBorder             = 4  // which is seen on a white page also where the picture is shown a tenth as large
 )
 
 var (
@@ -98,7 +99,7 @@ func drawText(s *source) ([]byte, string, error) {
 	}
 	img := image.NewRGBA(image.Rect(0, 0, sheetWidth, sheetHeight))
 	draw.Draw(img, img.Bounds(), image.NewUniform(edge), image.Point{}, draw.Src)
-	draw.Draw(img, img.Bounds().Inset(1), image.White, image.Point{}, draw.Src)
+	draw.Draw(img, img.Bounds().Inset(sheetBorder), image.White, image.Point{}, draw.Src)
 	inner := img.SubImage(img.Bounds().Inset(sheetMargin - 2)).(*image.RGBA)
 	y := sheetMargin + sheetLine
 	for line := range strings.Lines(string(text)) {
@@ -141,10 +142,10 @@ func Sign(folder bool, of *blob.Blob) (*blob.Blob, error) {
 		fill(14, 30, 58, 46, color.RGBA{0xC8, 0x96, 0x28, 0xFF})
 		fill(14, 40, 114, 106, color.RGBA{0xE6, 0xB4, 0x46, 0xFF})
 	} else {
-		fill(28, 12, 100, 116, edge)
-		fill(30, 14, 98, 114, color.White)
-		for y := 26; y < 104; y += 12 {
-			fill(40, y, 88, y+4, color.RGBA{0xC8, 0xCD, 0xD7, 0xFF})
+		fill(26, 10, 102, 118, edge)
+		fill(32, 16, 96, 112, color.White)
+		for y := 28; y < 100; y += 16 {
+			fill(42, y, 86, y+7, edge)
 		}
 		label(img, of)
 	}
