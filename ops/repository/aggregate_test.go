@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/ops/opstest"
 	"catena/storage"
+	"catena/storage/blob"
 )
 
 // groups are the numbers of the groups of an aggregate that are not empty.
@@ -34,7 +35,7 @@ func TestAggregates(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			p := storage.Props{"dc:title": fmt.Sprint("n", i), "common:size": int64(i) * 200_000, "dc:subjects": []any{"art", "law"}[:i%3]}
+			p := storage.Props{"dc:title": fmt.Sprint("n", i), "file:content": blob.FromBytes("a.txt", "text/plain", make([]byte, i*200_000)), "dc:subjects": []any{"art", "law"}[:i%3]}
 			if nature != "" {
 				p["dc:nature"] = nature
 			}
