@@ -33,6 +33,7 @@ func TestRejections(t *testing.T) {
 		{"a value of a list", "  - op: Http.Request\n    params: {url: \"https://example.org\", method: PSOT}\n", "POST"},
 		{"no input for who needs one", "  - op: Gives.Nothing\n  - op: Document.GetBlob\n  - op: Document.Lock\n", "step 2: Document.GetBlob: input: must be of type document or documents, but step 1 returns nothing"},
 		{"a duration", "  - wait: {for: 7 days}\n", "for \"7 days\""},
+		{"an event", "  - wait: {event: documentModifed, for: 1d}\n", "c.yaml:6:12: step 1: wait: unknown event \"documentModifed\", perhaps documentModified"},
 		{"an instant", "  - wait: {until: tomorrow}\n", "until \"tomorrow\""},
 		{"a wait within a branch", "  - if: title != ''\n    then:\n      - wait: 1h\n", "only the steps of a chain itself may wait"},
 		{"a result that another step takes unasked", "  - op: Document.GetBlob\n    as: text\n  - op: Http.Request\n    params: {url: \"https://example.org\", method: POST, json: {a: b}}\n", "c.yaml:8:5: step 2: Http.Request: parameter \"text\": is left out and would take the variable of this name, which step 1 sets"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/engine/event"
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
@@ -120,6 +121,11 @@ func (b *planner) waiting(st *step) {
 		}
 		if text, ok := compiled.fixed.(string); ok && name == "until" {
 			if _, err := asInstant(text); err != nil {
+				b.fail(&st.Step, st.n, BlockWait+"/"+name, err)
+			}
+		}
+		if text, ok := compiled.fixed.(string); ok && name == WaitedEvent && b.o.Types != nil {
+			if err := event.Check(text); err != nil {
 				b.fail(&st.Step, st.n, BlockWait+"/"+name, err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/declaration"
+	"catena/engine/event"
 	"catena/engine/hook"
 	"catena/engine/library"
 	"catena/engine/listener"
@@ -211,7 +212,15 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 	}
 	s := resttest.Start(t, resttest.Config{
 		Single: single,
-		Repo:   decks.Listen,
+		Repo: func(r *storage.Repo) {
+			decks.Listen(r)
+			r.OnEvent(func(_ *storage.Tx, e storage.Event) error {
+				if !event.Known(e.Name) && !slices.Contains(ownEvents, e.Name) {
+					t.Errorf("event %s is fired, and package event does not list it", e.Name)
+				}
+				return nil
+			})
+		},
 		Ops:    decks.Ops,
 		Deployed: func() library.Deployments {
 			runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}})
@@ -242,6 +251,9 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 	s.User("bob")
 	return s, clock
 }
+
+// ownEvents are those that scenarios fire.
+var ownEvents = []string{"desk_cleared", "evening"}
 
 // TestEveryOperation checks that each operation occurs in a scenario.
 func TestEveryOperation(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"catena/rest"
 )
 
-// brokenFiles are data directories of which some file will not work, with what the check says about it. A file of the folder
-// workflows makes a server degraded.
+// brokenFiles are data directories of which some file will not work, with what the check says about it.
 var brokenFiles = map[string]struct {
 	files map[string]string
 	want  []string
@@ -39,6 +38,7 @@ var brokenFiles = map[string]struct {
 	"the user of a schedule":      {map[string]string{"schedules/s.yaml": "name: S\nas: nobody\ncron: 0 7 * * *\nrun: Log\nparams: {level: info, message: a}\n"}, []string{"as: user nobody does not exist"}},
 	"the input of a listener":     {map[string]string{"chains/a.yaml": "name: A\ninput: blob\nsteps:\n  - op: Blob.CreateZip\n", "listeners/l.yaml": "name: L\nevents: [documentCreated]\nrun: A\n"}, []string{"l.yaml:3:6: run: operation A takes blob or bloblist, not document"}},
 	"the condition of a listener": {map[string]string{"listeners/l.yaml": "name: L\nevents: [documentCreated]\ncondition: Documnt.title == 'a'\nrun: Document.Lock\n"}, []string{"unknown variable \"Documnt\", perhaps Document"}},
+	"the event of a listener":     {map[string]string{"listeners/l.yaml": "name: L\nevents: [documentCreated, documentModifid]\nrun: Document.Lock\n"}, []string{`l.yaml:2:27: events: unknown event "documentModifid", perhaps documentModified`}},
 	"the input of a hook":         {map[string]string{"hooks/h.yaml": "name: H\nas: Administrator\nrun: Document.Lock\n"}, []string{"h.yaml:", "Document.Lock"}},
 	"a call of a script":          {map[string]string{"scripts/s.js": "/**\n * @operation S\n * @input document\n */\nfunction run(input) {\n  return Document.Lok(input);\n}\n"}, []string{"s.js:6:", "Document.Lok"}},
 	"a parameter of a script":     {map[string]string{"scripts/s.js": "/**\n * @operation S\n * @input document\n */\nfunction run(input) {\n  return Document.Lock(input, {onwer: 'bob'});\n}\n"}, []string{"s.js:6:", "onwer"}},
@@ -47,7 +47,35 @@ var brokenFiles = map[string]struct {
 		"chains/a.yaml": "name: A\ninput: blob\nsteps:\n  - op: Blob.CreateZip\n", "workflows/w.yaml": "workflows:\n  Short:\n    nodes:\n      one: {start: true, input: A, transitions: {go: {to: two}}}\n      two: {end: true}\n",
 	}, []string{"w.yaml:4: workflow Short: node one: operation A takes blob or bloblist, not documents"}},
 	"an operation of a workflow": {map[string]string{"workflows/w.yaml": "workflows:\n  Short:\n    nodes:\n      one: {start: true, input: Document.Lok, transitions: {go: {to: two}}}\n      two: {end: true}\n"}, []string{"w.yaml:4: workflow Short: node one: ", "Document.Lok"}},
+	"a type":                     {map[string]string{"types/t.yaml": "types:\n  Paper:\n    parent: Fiel\n"}, []string{"t.yaml:", "Fiel"}},
+	"a type that is no YAML":     {map[string]string{"types/t.yaml": "types: [\n"}, []string{"t.yaml:"}},
+	"a schema":                   {map[string]string{"types/t.yaml": "schemas:\n  paper:\n    prefix: pp\n    fields:\n      n: {type: strng}\n"}, []string{"t.yaml:5:", "strng"}},
+	"a directory":                {map[string]string{"directories/d.yaml": "directories:\n  color:\n    schema: vocabulry\n"}, []string{"d.yaml:", "perhaps vocabulary"}},
+	"a page provider":            {map[string]string{"providers/p.yaml": "providers:\n  notes:\n    where: \"dc:titel = ?\"\n"}, []string{"p.yaml:3:", "perhaps dc:title"}},
+	"an action":                  {map[string]string{"actions/a.yaml": "actions:\n  sign:\n    categories: [SIGN]\n    operation: Document.Lock\n    types: [Fil]\n"}, []string{"a.yaml:5:", "perhaps File"}},
+	"an operation of an action":  {map[string]string{"actions/a.yaml": "actions:\n  sign:\n    categories: [SIGN]\n    operation: Document.Lok\n"}, []string{"a.yaml:4:", "perhaps Document.Lock"}},
+	"a node of a workflow":       {map[string]string{"workflows/w.yaml": "workflows:\n  Ask:\n    nodes:\n      ask: {start: true, transitions: {on: {to: nd}}}\n      end: {end: true}\n"}, []string{"w.yaml:4:", "perhaps end"}},
+	"a template":                 {map[string]string{"templates/t.ftl": "Hello\n<#if>"}, []string{"t.ftl:2:"}},
+	"a template of mail":         {map[string]string{"mail/m.ftl": "Subject: News\n\n${x"}, []string{"m.ftl:3:"}},
+	"a schedule":                 {map[string]string{"schedules/s.yaml": "name: S\nas: Administrator\ncron: 0 7 * *\nrun: Log\nparams: {level: info, message: a}\n"}, []string{"s.yaml:3:"}},
+	"a key of a hook":            {map[string]string{"hooks/h.yaml": "name: H\nas: Administrator\nrn: Log\n"}, []string{"h.yaml:3:", "rn"}},
+	"files of every kind":        {everyKind, []string{"c.yaml:", "s.js:", "m.js:", "l.yaml:", "h.yaml:", "e.yaml:"}},
 	"a variable of a workflow":   {map[string]string{"workflows/w.yaml": "workflows:\n  Short:\n    nodes:\n      one: {start: true, transitions: {go: {to: two, when: WorkflowVariable.x}}}\n      two: {end: true}\n"}, []string{`unknown variable "WorkflowVariable", perhaps WorkflowVariables`}},
+}
+
+// everyKind has a file with a mistake in each folder of what comes and goes while a server runs.
+var everyKind = map[string]string{
+	"chains/c.yaml":    "name: C\nsteps:\n  - op: Document.Lok\n",
+	"scripts/s.js":     "/**\n * @operation S\n * @input document\n */\nfunction run(input) {\n  return Document.Lok(input);\n}\n",
+	"modules/m.js":     "/**\n * M.\n * @module m\n */\nexport const a = ;\n",
+	"listeners/l.yaml": "name: L\nevents: [documentCreatd]\nrun: Document.Lock\n",
+	"hooks/h.yaml":     "name: H\nas: Administrator\nrun: Document.Lock\n",
+	"schedules/e.yaml": "name: E\nas: nobody\nevery: 1h\nrun: Log\nparams: {level: info, message: a}\n",
+}
+
+// degrades are the files that do not keep a server from starting, but make it degraded.
+var degrades = map[string]bool{
+	"the input of a workflow's node": true, "an operation of a workflow": true, "a variable of a workflow": true,
 }
 
 // problems are the lines of texts in order.
@@ -64,40 +92,61 @@ func TestConfigCheckAsServe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := brokenFiles[name]
 			data := t.TempDir()
-			for file, text := range c.files {
-				file = filepath.Join(data, file)
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			check := func() []string {
+			write(t, data, c.files)
+			check := func(data string) []string {
 				code, _, errs := line(t, "config", "check", "--data", data)
 				if code != 2 {
 					t.Errorf("code %d", code)
 				}
 				return problems(strings.TrimPrefix(errs, "catena: "))
 			}
-			before := check()
+			before := check(data)
 			for _, want := range c.want {
 				if !strings.Contains(strings.Join(before, "\n"), want) {
 					t.Errorf("got %q, want %s", before, want)
 				}
 			}
-			served := served(t, data, len(c.files) > 0 && strings.Contains(strings.Join(slices.Collect(maps.Keys(c.files)), " "), "workflows/"))
-			if !slices.Equal(before, served) {
-				t.Errorf("check %q\nserve %q", before, served)
+			first := served(t, data, degrades[name])
+			if !slices.Equal(before, first) {
+				t.Errorf("check %q\nserve %q", before, first)
 			}
-			if after := check(); !slices.Equal(after, served) {
-				t.Errorf("check of a store %q\nserve %q", after, served)
+			if after := check(data); !slices.Equal(after, first) {
+				t.Errorf("check of a store %q\nserve %q", after, first)
+			}
+			data = filepath.Join(store(t), "data")
+			write(t, data, c.files)
+			if before, later := check(data), served(t, data, degrades[name]); !slices.Equal(before, later) {
+				t.Errorf("of files that come later: check %q\nserve %q", before, later)
 			}
 		})
 	}
 }
 
-// served are the problems that serve has with a data directory.
+// write puts files into a data directory.
+func write(t *testing.T, data string, files map[string]string) {
+	t.Helper()
+	for file, text := range files {
+		file = filepath.Join(data, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// store has serve make a store, in the folder data of the one returned, without any file of users.
+func store(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if found := served(t, filepath.Join(dir, "data"), false); len(found) > 0 {
+		t.Fatalf("an empty data directory: %q", found)
+	}
+	return dir
+}
+
+// served are the problems that serve has with a data directory: why it does not start, or what will not work.
 func served(t *testing.T, data string, workflow bool) []string {
 	t.Helper()
 	g := &global{}
@@ -107,7 +156,7 @@ func served(t *testing.T, data string, workflow bool) []string {
 	s.accept(&cobra.Command{Use: "serve"})
 	a, err := s.open(t.Context(), g, io.Discard)
 	if err != nil {
-		t.Fatal(err)
+		return problems(err.Error())
 	}
 	defer func() {
 		if err := a.close(); err != nil {

@@ -88,11 +88,12 @@ func (k kind) check(g *global) *cobra.Command {
 				}
 				lines := make([]string, len(found))
 				for i, f := range found {
-					lines[i] = fmt.Sprintf("%s:%d:%d: %s", name, f.Line, f.Column, f.Message)
+					f.File = name
+					lines[i] = f.Error()
 				}
 				out.add(checked{name, found}, cmp.Or(strings.Join(lines, "\n"), name+": ok"))
-				if len(found) > 0 {
-					return fault.Invalid.Errorf("%s: problems found: %d", name, len(found))
+				if wrong := library.Wrong(found); len(wrong) > 0 {
+					return fault.Invalid.Errorf("%s: problems found: %d", name, len(wrong))
 				}
 				return nil
 			})

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,15 +34,29 @@ type Problem struct {
 	Param   string `json:"param,omitempty"`
 	Message string `json:"message"`
 	Nearest string `json:"nearest,omitempty"` // the name that was probably meant
+	Warning bool   `json:"warning,omitempty"` // the text may be right and is saved all the same
 }
 
 // Error is the problem on one line, as compilers write it.
 func (p Problem) Error() string {
-	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.said())
 	if p.Nearest != "" {
 		s += ", perhaps " + p.Nearest
 	}
 	return s
+}
+
+// said is the message, and whether it only warns.
+func (p Problem) said() string {
+	if p.Warning {
+		return "warning: " + p.Message
+	}
+	return p.Message
+}
+
+// Wrong are the problems for which a text is refused.
+func Wrong(problems []Problem) []Problem {
+	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.Warning })
 }
 
 // Version is one kept text.
@@ -173,8 +188,8 @@ func (k *Kind) accepted(c *engine.Ctx, file, source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(problems) > 0 {
-		return "", Refused(problems, fault.CodeSource)
+	if wrong := Wrong(problems); len(wrong) > 0 {
+		return "", Refused(wrong, fault.CodeSource)
 	}
 	cur, err := k.current(c, name)
 	if err == nil && (cur == nil || cur.Deleted) {

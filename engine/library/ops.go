@@ -60,16 +60,16 @@ func (p checkParams) run(k *Kind, c *engine.Ctx) ([]Problem, error) {
 func (k *Kind) Problems(c *engine.Ctx, name, source string) ([]Problem, error) {
 	file := fileName(k, name)
 	name, problems, err := k.check(c, file, source)
-	if err != nil || len(problems) > 0 {
+	if err != nil || len(Wrong(problems)) > 0 {
 		return problems, err
 	}
 	cur, err := k.current(c, name)
 	if err == nil && (cur == nil || cur.Deleted) {
 		if why := k.taken(c, name); why != "" {
-			return []Problem{{File: file, Line: 1, Column: 1, Message: why}}, nil
+			problems = append(problems, Problem{File: file, Line: 1, Column: 1, Message: why})
 		}
 	}
-	return []Problem{}, err
+	return append([]Problem{}, problems...), err
 }
 
 func fileName(k *Kind, name string) string {

@@ -82,7 +82,9 @@ func (ls *Listeners) check(c *engine.Ctx, file, source string) (string, []librar
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	return l.Name, l.check(c.Set(), storage.TypesOf(c.Tx)), nil
+	problems = l.check(c.Set(), storage.TypesOf(c.Tx))
+	events, err := l.checkEvents(c)
+	return l.Name, append(problems, events...), err
 }
 
 // works finds what of a deployed listener this server does not have.

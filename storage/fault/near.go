@@ -9,8 +9,13 @@ import (
 // that suggest it; "" if none is like it. Case does not count. Of equals the first in the
 // alphabet is returned.
 func Nearest(word string, candidates iter.Seq[string]) string {
+	return NearestWithin(len(word), word, candidates)
+}
+
+// NearestWithin is Nearest with at most so many changes, for words that need not be those of the candidates.
+func NearestWithin(most int, word string, candidates iter.Seq[string]) string {
 	folded := strings.ToLower(word)
-	best, least := "", min(max(1, len(word)/4), len(word)-1)+1
+	best, least := "", min(max(1, len(word)/4), len(word)-1, most)+1
 	for c := range candidates {
 		n := changes(folded, strings.ToLower(c), least+1)
 		if n < least || n == least && best != "" && c < best {

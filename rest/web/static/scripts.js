@@ -58,7 +58,7 @@
     if (mine !== checks) return found;
     judge(found.length ? `Problems found: ${found.length}` : "No problems found.", !found.length);
     byId("problems").hidden = !found.length;
-    byId("problems").replaceChildren(...found.map((p) => make("li", {}, make("button", { type: "button", class: "quiet", onclick: () => editor.show(p.line || 1, p.column || 1) }, `Line ${p.line || 1}: ${p.message}`))));
+    byId("problems").replaceChildren(...found.map((p) => make("li", {}, make("button", { type: "button", class: "quiet", onclick: () => editor.show(p.line || 1, p.column || 1) }, `Line ${p.line || 1}: ${p.message}${p.nearest ? `, perhaps ${p.nearest}` : ""}`))));
     return found;
   };
 
@@ -207,7 +207,7 @@
 
   // words are what the editor completes, asked for when somebody writes.
   let known;
-  const words = () => (known ||= Promise.all([call("GET", "/api/v1/automation?view=list"), run("Script.Types", { only: "language" }).catch(() => "")]).then(([{ answer: registry }, typings]) =>
+  const words = () => (known ||= Promise.all([call("GET", "/api/v1/automation?view=names"), run("Script.Types", { only: "language" }).catch(() => "")]).then(([{ answer: registry }, typings]) =>
     ScriptWords.of(registry.operations, typeof typings === "string" ? typings : "", modules, async (name) => (await call("GET", `/api/v1/automation/${encodeURIComponent(name)}`)).answer)));
   byId("code").addEventListener("focusin", () => words().catch(() => (known = undefined)));
 

@@ -1,4 +1,4 @@
-// Texts that are deployed in versions: listeners, schedules, hooks, types, vocabularies. A list with the state of each, and an editor that checks
+// Texts that are deployed in versions: listeners, schedules, hooks, types, templates and so on. A list with the state of each, and an editor that checks
 // while somebody writes, with versions that can be compared and restored.
 "use strict";
 const Texts = (() => {
@@ -6,10 +6,10 @@ const Texts = (() => {
 
   // editor writes one text of a kind; changed is called after it was saved, restored or deleted.
   const editor = (k, changed) => {
-    const box = make("section", { class: "panel text-editor", tabindex: "-1", hidden: true, "aria-labelledby": `${k.noun}-title` });
+    const box = make("section", { class: "panel text-editor", tabindex: "-1", hidden: true, "aria-labelledby": `${k.family}-title` });
     let turn = 0; // the newest check; answers of older ones are dropped
     const open = async (name, text) => {
-      const title = make("h2", { id: `${k.noun}-title` }, name || `New ${k.noun}`);
+      const title = make("h2", { id: `${k.family}-title` }, name || `New ${k.noun}`);
       const area = make("textarea", { class: "mono", rows: 16, spellcheck: "false", autocapitalize: "off", "aria-label": `Text of the ${k.noun}` }, text);
       const state = make("span", { class: "tag", role: "status" }, "Checking…");
       const wrong = make("ul", { class: "list wrongs", "aria-label": "Problems", hidden: true });
@@ -18,7 +18,7 @@ const Texts = (() => {
       const note = make("input", { autocomplete: "off", maxlength: 500 });
       // The name of a type's text is that of its file; others say their names themselves.
       const called = k.named && !name ? make("input", { autocomplete: "off", maxlength: 100, required: true, value: k.named }) : null;
-      const file = () => `${(k.named && (name || (called && called.value))) || k.noun}.yaml`;
+      const file = () => `${(k.named && (name || (called && called.value))) || k.noun}${k.extended ? "" : ".yaml"}`;
       const show = (p) => {
         const before = area.value.split("\n").slice(0, (p.line || 1) - 1).join("\n");
         area.focus();
@@ -29,10 +29,11 @@ const Texts = (() => {
         const found = await run(`${k.family}.Check`, { source: area.value, name: file() });
         const said = found.length || !k.about ? [] : await k.about(area.value).catch(() => []);
         if (mine !== turn) return;
-        state.textContent = found.length ? `Problems found: ${found.length}` : "No problems found.";
-        state.className = `tag ${found.length ? "bad" : "good"}`;
+        const n = found.filter((p) => !p.warning).length;
+        state.textContent = n ? `Problems found: ${n}` : "No problems found.";
+        state.className = `tag ${n ? "bad" : "good"}`;
         wrong.hidden = !found.length;
-        wrong.replaceChildren(...found.map((p) => make("li", {}, make("button", { type: "button", class: "quiet", onclick: () => show(p) }, `Line ${p.line || 1}: ${p.message}${p.nearest ? `, perhaps ${p.nearest}` : ""}`))));
+        wrong.replaceChildren(...found.map((p) => make("li", {}, make("button", { type: "button", class: "quiet", onclick: () => show(p) }, `Line ${p.line || 1}: ${p.warning ? "warning: " : ""}${p.message}${p.nearest ? `, perhaps ${p.nearest}` : ""}`))));
         more.replaceChildren(...said);
       };
       let timer = 0;
@@ -85,8 +86,8 @@ const Texts = (() => {
     } };
   };
 
-  // pane is a tab of the texts of a kind: { family, noun, nouns, first, named, states, facts, acts, about, changed }. first is the text of a new one, states
-  // returns what is known of each by name, named is a first name for texts that do not say theirs, changed is called after a change, facts the words and acts the buttons of one; about says more of a text without mistakes.
+  // pane is a tab of the texts of a kind: { family, noun, nouns, first, named, extended, states, facts, acts, about, changed }. first is the text of a new one, states
+  // returns what is known of each by name, named is a first name for texts that do not say theirs, extended says that names have the extensions of files, changed is called after a change, facts the words and acts the buttons of one; about says more of a text without mistakes.
   const pane = (k) => async (box, say) => {
     const list = make("ul", { class: "list panel", "aria-label": `All ${nouns(k)}` });
     const refresh = async () => {
