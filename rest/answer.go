@@ -88,7 +88,7 @@ const compressFrom = 32 << 10
 // secrets in it, if another site had a part of it. A script of ours shows the token of its session, which no other site has.
 func (x *Request) compressed(a *Answer) []byte {
 	h := x.HTTP.Header
-	if len(a.Body) < compressFrom || a.Mime != MIMEJSON || a.Etag != "" || h.Get(csrfHeader) == "" || x.Writer.Header().Get("Content-Encoding") != "" || !AcceptsGzip(h.Get("Accept-Encoding")) {
+	if len(a.Body) < compressFrom || a.Mime != MIMEJSON || a.Etag != "" || h.Get(csrfHeader) == "" || x.Writer.Header().Get("Content-Encoding") != "" || !Accepts(h.Get("Accept-Encoding"), "gzip") {
 		return a.Body
 	}
 	var b bytes.Buffer
@@ -104,10 +104,10 @@ func (x *Request) compressed(a *Answer) []byte {
 	return b.Bytes()
 }
 
-// AcceptsGzip reports whether a client can read compressed bodies. It has to say so by name.
-func AcceptsGzip(accept string) bool {
+// Accepts reports whether a client can read bodies in a content coding, by what it says in Accept-Encoding. It has to name it.
+func Accepts(accept, coding string) bool {
 	for item := range strings.SplitSeq(accept, ",") {
-		if name, params, _ := strings.Cut(item, ";"); strings.EqualFold(strings.TrimSpace(name), "gzip") {
+		if name, params, _ := strings.Cut(item, ";"); strings.EqualFold(strings.TrimSpace(name), coding) {
 			return !Refused(params)
 		}
 	}

@@ -107,9 +107,12 @@ func asset(x *rest.Request) error {
 	h.Set("Content-Security-Policy", rest.NoScripts[0])
 	h.Add("Vary", "Accept-Encoding")
 	body, tag := a.Body, a.Tag
-	if a.Gzip != nil && rest.AcceptsGzip(x.HTTP.Header.Get("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		body, tag = a.Gzip, a.Tag+"-z"
+	for _, e := range a.Encoded {
+		if rest.Accepts(x.HTTP.Header.Get("Accept-Encoding"), e.Coding) {
+			h.Set("Content-Encoding", e.Coding)
+			body, tag = e.Body, a.Tag+"-"+e.Coding
+			break
+		}
 	}
 	x.Write(&rest.Answer{Status: http.StatusOK, Mime: a.Mime, Body: body, Etag: fmt.Sprintf("%q", tag)})
 	return nil

@@ -10,16 +10,19 @@ import (
 	"catena/storage/fault"
 )
 
-// TestAcceptsGzip has what clients say of the encodings that they can read.
-func TestAcceptsGzip(t *testing.T) {
+// TestAccepts has what clients say of the codings that they can read.
+func TestAccepts(t *testing.T) {
 	for accept, want := range map[string]bool{
 		"": false, "gzip": true, "GZIP": true, " gzip ": true, "br, gzip": true, "br,gzip;q=0.5": true, "gzip ; q = 1": true,
 		"gzip;q=0": false, "gzip;q=0.0": false, "gzip;q=0.000": false, "gzip; Q=0": false, "gzip;q=0.001": true,
 		"deflate": false, "gzipped": false, "x-gzip": false, "identity, *;q=0": false, "br;q=1, gzip;q=0": false, ",,gzip": true,
 	} {
-		if got := rest.AcceptsGzip(accept); got != want {
+		if got := rest.Accepts(accept, "gzip"); got != want {
 			t.Errorf("%q: %t", accept, got)
 		}
+	}
+	if !rest.Accepts("gzip, deflate, br;q=0.5", "br") || rest.Accepts("gzip, br;q=0", "br") || rest.Accepts("gzip, brotli", "br") {
+		t.Error("br")
 	}
 }
 

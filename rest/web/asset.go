@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/andybalholm/brotli"
 
 	"catena/decks/theme"
 	"catena/storage/fault"
@@ -42,10 +45,16 @@ var version = sync.OnceValue(func() string {
 
 // Asset is a built-in file.
 type Asset struct {
-	Mime string
-	Tag  string // of the content
-	Body []byte
-	Gzip []byte // the same compressed; nil where it does not pay
+	Mime    string
+	Tag     string // of the content
+	Body    []byte
+	Encoded []Encoded // the same compressed, the shortest first; none where it does not pay
+}
+
+// Encoded is the content of a file in a content coding of HTTP.
+type Encoded struct {
+	Coding string
+	Body   []byte
 }
 
 // types are the kinds of built-in file.
@@ -73,7 +82,7 @@ func AssetOf(name string) (*Asset, error) {
 	sum := sha256.Sum256(body)
 	a := &Asset{Mime: typ, Tag: hex.EncodeToString(sum[:8]), Body: body}
 	if path.Ext(name) != ".woff2" {
-		a.Gzip = compress(body)
+		a.Encoded = compress(body)
 	}
 	assets.Store(name, a)
 	return a, nil
@@ -110,14 +119,26 @@ func source(name string) ([]byte, error) {
 	return body, nil
 }
 
-func compress(body []byte) []byte {
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil
+// brotliLevel is the highest level, which takes a second for the largest file, once. Browsers accept it over TLS and on their own machine.
+const brotliLevel = brotli.BestCompression
+
+// compress makes the codings of a content that are shorter than it.
+func compress(body []byte) (all []Encoded) {
+	for _, c := range []struct {
+		coding string
+		open   func(io.Writer) (io.WriteCloser, error)
+	}{
+		{"br", func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, brotliLevel), nil }},
+		{"gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.BestCompression) }},
+	} {
+		var b bytes.Buffer
+		z, err := c.open(&b)
+		if err != nil {
+			continue
+		}
+		if _, err := z.Write(body); err == nil && z.Close() == nil && b.Len() < len(body) {
+			all = append(all, Encoded{c.coding, b.Bytes()})
+		}
 	}
-	if _, err := z.Write(body); err != nil || z.Close() != nil || b.Len() >= len(body) {
-		return nil
-	}
-	return b.Bytes()
+	return all
 }

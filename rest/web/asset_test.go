@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
+
 	"catena/decks/theme"
 	"catena/storage/fault"
 )
@@ -27,18 +29,21 @@ func TestAssetOf(t *testing.T) {
 		if again, _ := AssetOf(name); again != a {
 			t.Errorf("%s: another the second time", name)
 		}
-		if a.Gzip == nil {
-			if strings.HasPrefix(mime, "text/") && len(a.Body) > 2000 {
-				t.Errorf("%s: %d bytes are not compressed", name, len(a.Body))
+		if strings.HasPrefix(mime, "text/") && len(a.Body) > 2000 && len(a.Encoded) != 2 {
+			t.Errorf("%s: %d bytes are compressed in %d ways", name, len(a.Body), len(a.Encoded))
+		}
+		least := 0
+		for _, e := range a.Encoded {
+			var z io.Reader = brotli.NewReader(bytes.NewReader(e.Body))
+			if e.Coding == "gzip" {
+				if z, err = gzip.NewReader(bytes.NewReader(e.Body)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			continue
-		}
-		z, err := gzip.NewReader(bytes.NewReader(a.Gzip))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if body, err := io.ReadAll(z); err != nil || !bytes.Equal(body, a.Body) || len(a.Gzip) >= len(a.Body) || mime == "font/woff2" {
-			t.Errorf("%s: compressed to %d of %d bytes, %v", name, len(a.Gzip), len(a.Body), err)
+			if body, err := io.ReadAll(z); err != nil || !bytes.Equal(body, a.Body) || len(e.Body) >= len(a.Body) || len(e.Body) < least || mime == "font/woff2" {
+				t.Errorf("%s: %s has %d of %d bytes, %v", name, e.Coding, len(e.Body), len(a.Body), err)
+			}
+			least = len(e.Body)
 		}
 	}
 	for _, name := range []string{
