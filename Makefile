@@ -154,10 +154,10 @@ soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk leve
 pictures: ## decks of other people in the viewer and by reveal.js alone, compared as pictures; SHOTS names a folder for those that differ
 	CATENA_PICTURES=all CATENA_SHOTS=$(SHOTS) $(GO) test -count=1 -timeout 30m -run 'TestPictures$$' -v ./rest
 
-flows: build ## long flows that are built in the browser by its pages alone
-	CATENA_FLOWS=1 $(GO) test -vet=off ./rest -run 'TestBrowser(Intake|CleanUp|Report)'
+flows: build ## long flows that are built in the browser by its pages alone; CATENA_SHOTS names a folder for pictures of the pages
+	CATENA_FLOWS=1 $(GO) test -vet=off -count 1 ./rest -run 'TestBrowser(Intake|CleanUp|Report)'
 
-pages: assets ## first views of the console's pages: what they receive, and how long they take with DOCS documents (100,000) and a tenth as many runs, beside a few
+pages: assets ## first views of the console's pages: what they receive until somebody edits, and how long they take with DOCS documents (100,000) and a tenth as many runs, beside a few
 	CATENA_CONSOLE=$(DOCS) $(GO) test -vet=off -count 1 -timeout 30m ./rest -run 'TestBrowserWeight|TestConsoleGrows' -v
 
 golden: ## rewrite generated references (scenarios, typings, registry, costs of tasks)

@@ -96,6 +96,32 @@ func (r Registry) List() Registry {
 	return list
 }
 
+// NameList is the registry for editors that complete names and ask for the documentation of one when it is shown.
+type NameList struct {
+	Paths      map[string]string `json:"paths"`
+	Codecs     []string          `json:"codecs"`
+	Operations []NamedOp         `json:"operations"`
+	Chains     []NamedOp         `json:"chains"`
+}
+
+// NamedOp is what an operation is called, with the types that it takes and gives in turn.
+type NamedOp struct {
+	ID        string   `json:"id"`
+	Aliases   []string `json:"aliases,omitempty"`
+	Signature []string `json:"signature"`
+}
+
+// Names is the list of names; chains are among the operations.
+func (r Registry) Names() NameList {
+	list := NameList{Paths: r.Paths, Codecs: r.Codecs, Operations: make([]NamedOp, 0, len(r.Operations)), Chains: []NamedOp{}}
+	for _, doc := range r.Operations {
+		if doc.AliasOf == "" {
+			list.Operations = append(list.Operations, NamedOp{doc.ID, doc.Aliases, doc.Signature})
+		}
+	}
+	return list
+}
+
 // Sentence is the first one of a text.
 func Sentence(text string) string {
 	first, _, more := strings.Cut(text, ". ")

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,9 +14,11 @@ import (
 	"catena/decks"
 	"catena/engine/declaration"
 	"catena/engine/hook"
+	"catena/engine/library"
 	"catena/engine/listener"
 	"catena/engine/schedule"
 	"catena/engine/waiting"
+	"catena/ops"
 	"catena/rest"
 	"catena/rest/automation"
 	"catena/rest/resttest"
@@ -30,16 +33,22 @@ func managed(t *testing.T) *resttest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	texts, err := ops.NewTexts(func(string) fs.FS { return fstest.MapFS{} })
+	if err == nil {
+		err = texts.Declare(types.Base().Types)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	types.Beside(texts.Providers, texts.Actions, texts.Workflows)
 	s := resttest.Start(t, resttest.Config{
 		Storage: func(c *storage.Config) { c.Declared = types.Declared },
-		Ops:     slices.Concat(types.Ops(), decks.Ops, chains.New().Ops(), waiting.New().Ops(), schedules.Ops(), hooks.Ops(), listeners.Ops()), Single: true, Repo: decks.Listen,
+		Ops:     decks.Ops, Single: true, Repo: decks.Listen,
+		Deployed: func() library.Deployments {
+			return library.Deployments{types, texts, chains.New(), waiting.New(), schedules, hooks, listeners}
+		},
 		Rest: func(c *rest.Config) { c.Hooks = automation.Receive(hooks) },
 	})
-	for _, err := range []error{types.Load(t.Context(), s.Engine), schedules.Load(t.Context(), s.Engine), hooks.Load(t.Context(), s.Engine)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	s.User("alice")
 	return s
 }
@@ -153,6 +162,36 @@ func TestBrowserTexts(t *testing.T) {
 	b.wait(`document.querySelector("#listeners .text-editor .tag.good")`)
 	b.press("#listeners", "Save")
 	b.pane("listeners", `document.querySelector("[data-name=Notify]")`)
+	b.quiet()
+}
+
+// TestBrowserDeclarations declares a workflow by its text, and texts of the kinds that share a tab.
+func TestBrowserDeclarations(t *testing.T) {
+	s := managed(t)
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/admin#workflows")
+	b.press("#workflows", "New workflow")
+	b.wait(`document.querySelector("#workflows .text-editor .tag.good")`)
+	b.set("#workflows textarea", "workflows:\n  Ask:\n    title: Ask for approval\n    nodes:\n      ask: {start: true, transitions: {on: {to: nd}}}\n      end: {end: true}\n")
+	b.wait(`document.querySelector("#workflows .wrongs").textContent.includes("Line 5: workflow Ask: node ask: unknown node nd, perhaps end")`)
+	b.set("#workflows textarea", "workflows:\n  Ask:\n    title: Ask for approval\n    nodes:\n      ask: {start: true, transitions: {on: {to: end}}}\n      end: {end: true}\n")
+	b.press("#workflows", "Save")
+	b.wait(`document.getElementById("done").textContent === "Saved ask, version 1." && [...document.querySelectorAll("#workflows tbody th")].some((e) => e.textContent === "Ask for approval")`)
+	b.click("#tab-texts")
+	for kind, c := range map[string]struct{ noun, name string }{
+		"Template": {"template", "letter.ftl"}, "MailTemplate": {"mail", "news.ftl"}, "PageProvider": {"provider", "notes"}, "ActionDefinition": {"action", "sign"},
+	} {
+		b.set("#texts select", kind)
+		b.press("#texts", "New "+c.noun)
+		b.wait(`document.querySelector("#texts .text-editor .tag.good")`)
+		b.press("#texts", "Save")
+		b.wait(`document.getElementById("done").textContent === "Saved ` + c.name + `, version 1." && document.querySelector("#texts [data-name='` + c.name + `']")`)
+		if got := s.Do("POST", "/api/v1/automation/"+kind+".Read", `{"params":{"name":"`+c.name+`"}}`); got.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s", kind, got.Status, got.Text)
+		}
+	}
+	b.pane("texts", `document.querySelector("#texts select")`)
 	b.quiet()
 }
 

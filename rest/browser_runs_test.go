@@ -17,6 +17,7 @@ func TestBrowserRecordedRuns(t *testing.T) {
 	for _, body := range []string{`{"type": "Folder", "name": "desk"}`, `{"type": "Folder", "name": "shelf"}`} {
 		s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": `+body+`}`)
 	}
+	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Find\ninput: document\noutput: document\nparams: [{name: name}]\nsteps:\n  - op: Document.GetChild\n    params: {name: \"@{name}\"}\n"}}`)
 	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Find\ninput: document\noutput: document\nparams: [{name: name}]\nsteps:\n  - op: Document.GetChild\n    params: {name: \"@{name}\"}\n  - op: Document.SetProperty\n    params: {xpath: \"dc:description\", value: \"Found @{name}\"}\n"}}`)
 	for _, name := range []string{"desk", "shelf", "cellar"} {
 		s.Do("POST", "/api/v1/automation/Desk.Find", `{"input": "/", "params": {"name": "`+name+`"}}`)
@@ -61,6 +62,12 @@ func TestBrowserRecordedRuns(t *testing.T) {
 	b.wait(`document.activeElement.id === "one" && document.querySelectorAll("#one .steps summary").length === 3`)
 	b.click(`#one .steps .steps summary`)
 	b.shot("run")
+	set("#again [name=version]", "1")
+	b.click("#again .primary")
+	b.wait(`!document.querySelector("#again pre").hidden && document.querySelector("#again pre").textContent.includes('"path": "/')`)
+	if got := s.Do("GET", "/api/v1/automation/runs?state=done&limit=1", "").JSON(t)["entries"].([]any)[0].(map[string]any)["version"]; got != 1.0 {
+		t.Errorf("the run is of version %v", got)
+	}
 	b.do(chromedp.EmulateViewport(390, 780), darkMode)
 	b.shot("run-narrow")
 	if eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {

@@ -275,7 +275,10 @@ func TestRetryRun(t *testing.T) {
 	if newest["repeats"] != id || newest["id"] == id || again.Header.Get("Catena-Repeats") != id {
 		t.Errorf("the run %v repeats %s", newest, id)
 	}
-	answers(t, s.Do("POST", at+"?version=2", "", "as", "alice"), 400, "same or latest")
+	for _, version := range []string{"x", "0", "-1", "1.5"} {
+		answers(t, s.Do("POST", at+"?version="+version, "", "as", "alice"), 400, "same, latest or the number")
+	}
+	answers(t, s.Do("POST", at+"?version=2", ""), 404, "operation Test.Who version 2")
 	answers(t, s.Do("POST", runsAt+"/"+denied+"/retry", "", "as", "alice"), 404, "")
 	reader := s.Do("POST", at, "", bearer(s.Key("bob", "read_only"))...)
 	answers(t, reader, 404, "")

@@ -19,7 +19,7 @@ import (
 func Routes() []rest.Route {
 	return []rest.Route{
 		{Method: "POST", Path: "/@op/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation on the input in the body."},
-		{Method: "GET", Path: "/automation", Handle: registry, Query: "view", Gives: "Registry", Says: "Lists the operations and chains that the caller may run; with view=list without parameters, aliases of their own, and all but the first sentence of each description."},
+		{Method: "GET", Path: "/automation", Handle: registry, Query: "view", Gives: "Registry", Says: "Lists the operations and chains that the caller may run; with view=list without parameters, aliases of their own, and all but the first sentence of each description; with view=names only names and signatures."},
 		{Method: "POST", Path: "/automation/login", Body: rest.NoBody, Op: "Login", Gives: "Login"},
 		{Method: "GET", Path: "/automation/runs", Handle: listRuns, Gives: "Runs", Query: "state operation requestId user code since before limit", Says: "Lists running calls, oldest first, or with state=done or state=failed calls that have ended, newest first."},
 		{Method: "GET", Path: "/automation/runs/:run", Handle: readRun, Gives: "Run", Says: "Describes a call that runs or that has ended."},
@@ -65,8 +65,10 @@ func registry(x *rest.Request) error {
 		return x.Described(all)
 	case "list":
 		return x.Described(all.List())
+	case "names":
+		return x.Described(all.Names())
 	default:
-		return fault.Invalid.Errorf("view %q: must be list", view).In("view")
+		return fault.Invalid.Errorf("view %q: must be list or names", view).In("view")
 	}
 }
 

@@ -134,16 +134,17 @@ func endRun(x *rest.Request) error {
 }
 
 // retryRun makes a run again, with the rights of the caller, and answers as the call would have: of the version that the
-// chain or script had, which only administrators run once there is another, or of the latest. What the body gives takes
-// the place of what was asked.
+// chain or script had or of any other, which only administrators run if it is not the latest, or of the latest. What the body
+// gives takes the place of what was asked.
 func retryRun(x *rest.Request) error {
 	id, err := x.Param("run")
 	if err != nil {
 		return err
 	}
 	version := x.Query().Get("version")
-	if !slices.Contains([]string{"", "same", "latest"}, version) {
-		return fault.Invalid.Errorf("version %q: must be same or latest", version).In("version")
+	number, err := strconv.ParseInt(version, 10, 64)
+	if (err != nil || number < 1) && !slices.Contains([]string{"", "same", "latest"}, version) {
+		return fault.Invalid.Errorf("version %q: must be same, latest or the number of a version", version).In("version")
 	}
 	given, err := readInvoked(x)
 	if err != nil {
@@ -165,7 +166,10 @@ func retryRun(x *rest.Request) error {
 		return err
 	}
 	call.Asked.Repeats = id
-	if version != "latest" {
+	switch {
+	case number > 0:
+		call.Version = number
+	case version != "latest":
 		call.Version = again.Version
 	}
 	x.Writer.Header().Set(repeatsHeader, id)

@@ -204,6 +204,34 @@
     first: "name: Notify\nevents: [documentCreated]\ntypes: [File]\nrun: Log\nparams: {level: info, message: \"@{Document.title}\"}\n",
   });
 
+  // workflows lets administrators edit declarations as files, below those in effect and what waits in them.
+  const workflows = async (pane, say) => {
+    const view = make("div"), texts = make("div");
+    pane.replaceChildren(view, make("h2", {}, "Declarations"), make("p", { class: "soft" }, "Workflows are declared in files, which are kept in versions and take effect on all servers within a second. ", make("a", { href: `${site.prefix}/docs/administer#workflows` }, "How they are written")), texts);
+    const shown = () => AdminPanes.workflows(view, say);
+    await Promise.all([shown(), Texts.pane({
+      family: "WorkflowDefinition", noun: "workflow", named: "ask", changed: shown,
+      first: "workflows:\n  Ask:\n    title: Ask for approval\n    nodes:\n      ask:\n        start: true\n        task: {assignees: [\"group:administrators\"], buttons: {approve: {}, reject: {}}}\n        transitions: {answered: {to: end}}\n      end: {end: true}\n",
+    })(texts, say)]);
+  };
+
+  // others are the kinds of text of which servers have few, one after the other in a view.
+  const others = [
+    { family: "Template", noun: "template", named: "letter.ftl", extended: true, first: "Dear ${Document.title},\n" },
+    { family: "MailTemplate", noun: "mail", nouns: "templates of mail", named: "news.ftl", extended: true, first: "Subject: News\n\n${title}\n" },
+    { family: "PageProvider", noun: "provider", nouns: "page providers", named: "notes", first: "providers:\n  notes: {from: Note, where: \"ecm:isVersion = 0\", sort: [dc:title]}\n" },
+    { family: "ActionDefinition", noun: "action", named: "sign", first: "actions:\n  sign: {categories: [SIGN], operation: Document.Lock, types: [File]}\n" },
+  ];
+  const texts = async (pane, say) => {
+    const title = (k) => Form.words(k.nouns || `${k.noun}s`);
+    const select = make("select", {}, ...others.map((k) => make("option", { value: k.family }, title(k))));
+    const box = make("div");
+    const open = () => Texts.pane(others.find((k) => k.family === select.value))(box, say);
+    select.addEventListener("change", tried(open, false));
+    pane.replaceChildren(make("div", { class: "row list-head" }, make("label", {}, "Kind ", select)), box);
+    await open();
+  };
+
   const listed = (s) => async (pane) => {
     const [element, refresh] = await section(s);
     pane.replaceChildren(element);
@@ -211,7 +239,7 @@
   };
   const panes = [
     ["users", "Users", listed(users)], ["groups", "Groups", listed(groups)], ["vocabularies", "Vocabularies", vocabularies], ["types", "Types", types],
-    ["workflows", "Workflows", AdminPanes.workflows], ["listeners", "Listeners", listeners], ["schedules", "Schedules", schedules], ["hooks", "Hooks", hooks],
+    ["workflows", "Workflows", workflows], ["listeners", "Listeners", listeners], ["schedules", "Schedules", schedules], ["hooks", "Hooks", hooks], ["texts", "Templates and more", texts],
     ["credentials", "Credentials", listed(byOperation("credential", "Credential"))], ["keys", "API keys", AdminPanes.keys], ["audit", "Audit log", AdminPanes.audit],
     ["server", "Server", AdminPanes.server], ["figures", "Figures", AdminPanes.figures], ["settings", "Settings", AdminPanes.settings],
   ];

@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   const at = "/api/v1/automation/runs";
+  let administrator = false;
   let finds = 0; // the newest search; answers of older ones are dropped
   const marked = []; // ids of the runs that are compared, two at most
   const badge = (state) => make("span", { class: `tag ${{ done: "good", failed: "bad", dead: "bad" }[state] || ""}` }, state);
@@ -78,16 +79,29 @@
     s.console ? make("pre", { class: "result", tabindex: "0", "aria-label": "Console output" }, s.console.join("\n")) : null),
   s.steps ? make("ol", { class: "steps" }, ...s.steps.map(step)) : null);
 
+  // others are the versions of a chain or script besides the one that ran and the latest, which only administrators run.
+  const others = async (r) => {
+    if (!administrator || !r.version) return [];
+    try {
+      const { answer: op } = await call("GET", `/api/v1/automation/${encodeURIComponent(r.op)}`);
+      const all = await run(`${op.category === "Chain" ? "Chain" : "Script"}.Versions`, { name: r.op });
+      return all.slice(1).map((v) => v.version).filter((v) => v !== r.version);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      return []; // it is gone
+    }
+  };
+
   // form makes a run again with values that can be changed. A member that is left as it was is not sent, so that what the
   // server has not kept stays missing unless somebody writes it.
-  const form = (r) => {
+  const form = (r, versions) => {
     const result = make("pre", { class: "result", tabindex: "0", "aria-label": "Result", hidden: true });
     const shown = (v) => (v === undefined ? "" : JSON.stringify(v, null, 2));
     const field = (name, label, rows) => make("label", { class: "field" }, label, make("textarea", { name, rows, class: "mono", spellcheck: "false", autocapitalize: "off" }, shown(r[name])));
     const out = make("form", { id: "again" }, make("h3", {}, "Run again"),
       r.left ? make("p", { class: "soft" }, `Not stored: ${r.left.join(", ")}. Add it to run again.`) : null,
       field("input", "Input as JSON", 2), field("params", "Parameters as JSON", 5),
-      r.version ? make("label", {}, "Version", make("select", { name: "version" }, make("option", { value: "latest" }, "the latest"), make("option", { value: "same" }, `as it was: ${r.version}`))) : null,
+      r.version ? make("label", {}, "Version", make("select", { name: "version" }, make("option", { value: "latest" }, "the latest"), make("option", { value: "same" }, `as it was: ${r.version}`), ...versions.map((v) => make("option", { value: v }, `version ${v}`)))) : null,
       make("div", { class: "row" }, make("button", { class: "primary" }, "Run again")), result);
     out.addEventListener("submit", tried(async () => {
       result.hidden = true;
@@ -122,6 +136,7 @@
     history.replaceState(null, "", `#${id}`);
     const box = byId("one");
     const ended = r.state === "done" || r.state === "failed";
+    const versions = ended ? await others(r) : [];
     box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null, ended ? null : stop(r),
       make("button", { type: "button", class: "quiet", onclick: () => {
         box.hidden = true;
@@ -133,7 +148,7 @@
     ...(r.state === "waiting" ? [make("p", {}, `It waits for ${r.event || r.for}`, r.until ? ` until ${new Date(r.until).toLocaleString()}` : "", r.line ? ` at line ${r.line}.` : ".")] : []),
     ...parts(r),
     ...(r.trace ? [make("h3", {}, "Steps"), make("ol", { class: "steps" }, step(r.trace))] : []),
-    ...(ended && r.door !== "listener" ? [form(r)] : []));
+    ...(ended && r.door !== "listener" ? [form(r, versions)] : []));
     box.hidden = false;
     const first = edit && box.querySelector("[name=params]");
     (first || box).focus();
@@ -210,7 +225,8 @@
     await find();
     // Only administrators may see the rest.
     const { answer: me } = await call("GET", "/api/v1/me");
-    if (!me.isAdministrator) return;
+    administrator = me.isAdministrator;
+    if (!administrator) return;
     await fill("schedules", "Schedule.Status", {}, schedule);
     await fill("jobs", "Job.List", { limit: 20 }, job);
     const queries = await run("Repository.SlowQueries");

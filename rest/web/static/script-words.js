@@ -21,7 +21,7 @@ const ScriptWords = (() => {
       for (const [name, op] of byName) {
         if (!name.startsWith(prefix)) continue;
         const [part, deeper] = name.slice(prefix.length).split(".");
-        if (!found.has(part)) found.set(part, deeper ? { label: part, type: "namespace" } : { label: part, detail: signature(op), info: op.description });
+        if (!found.has(part)) found.set(part, deeper ? { label: part, type: "namespace" } : { label: part, detail: signature(op), info: () => about(op) });
       }
       return [...found.values()].sort((a, b) => a.label.localeCompare(b.label));
     };
@@ -32,12 +32,17 @@ const ScriptWords = (() => {
       return `${takes.slice(0, 3).join(" | ") || "any"} → ${gives.slice(0, 3).join(" | ") || "any"}`;
     };
 
+    // Operations are described one by one: all descriptions together are larger than the rest of the page.
     const described = new Map();
+    const read = (op) => {
+      if (!described.has(op.id)) described.set(op.id, describe(op.id).catch((error) => (described.delete(op.id), Promise.reject(error))));
+      return described.get(op.id);
+    };
+    const about = (op) => read(op).then((d) => make("div", {}, d.description), () => null);
     const params = async (name) => {
       const op = byName.get(name);
       if (!op) return [];
-      if (!described.has(op.id)) described.set(op.id, (await describe(op.id)).params);
-      return described.get(op.id).map((p) => ({ name: p.name, type: p.type, required: p.required, description: p.description }));
+      return (await read(op)).params.map((p) => ({ name: p.name, type: p.type, required: p.required, description: p.description }));
     };
 
     // modules lists the names of modules; exports what one exports, or without a name what all do.
