@@ -117,7 +117,7 @@ var known = func() map[string]bool {
 // Known reports whether the server fires an event.
 func Known(name string) bool { return known[name] }
 
-// mistakes is how many changes at most turn a name into the one that was meant: names of one's own differ by more.
+// mistakes is how many changes at most turn a name into the one that was meant: names of other events differ by more.
 const mistakes = 2
 
 // Check is nil for an event of the server and for a name that is not like that of one.

@@ -9,7 +9,7 @@ import (
 	"catena/engine/event"
 )
 
-// TestCheck has names that are right, names of one's own, and names that were misspelt.
+// TestCheck has names that are right, names of other events, and names that were misspelt.
 func TestCheck(t *testing.T) {
 	for name, near := range map[string]string{
 		"documentCreated": "", "deck.updated": "", "documentApproved": "", "documentPaid": "", "invoicePaid": "", "ping": "", "": "",
