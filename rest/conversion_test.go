@@ -1,8 +1,12 @@
 package rest_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"strings"
 	"testing"
@@ -96,5 +100,52 @@ func TestConvert(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRecomputed has the views and the thumbnail of pictures that a query finds made again in the background.
+func TestRecomputed(t *testing.T) {
+	s := start(t)
+	workThrough(t, s)
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 400, 200))); err != nil {
+		t.Fatal(err)
+	}
+	batch, _ := s.Do("POST", api+"/upload/", "").JSON(t)["batchId"].(string)
+	expect(t, s.Do("POST", api+"/upload/"+batch+"/0", file.String(), "X-File-Name", "a.png", "X-File-Type", "image/png"), 201, "")
+	a := s.Do("POST", api+"/automation/Picture.Create", `{"input":"/","params":{"name":"pic","pictureTemplates":{"Tiny":"{\"maxsize\":20}"},`+
+		`"properties":{"originalPicture":"{\"upload-batch\":\"`+batch+`\",\"upload-fileId\":\"0\"}"}}}`)
+	expect(t, a, 200, "")
+	views := func() string {
+		var d struct {
+			Properties struct {
+				Views []struct {
+					Title string
+					Width int
+				} `json:"picture:views"`
+				Thumbnail *struct{} `json:"thumb:thumbnail"`
+			}
+		}
+		if err := json.Unmarshal([]byte(s.Do("GET", api+"/path/pic", "", "properties", "*").Text), &d); err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, v := range d.Properties.Views {
+			out = append(out, fmt.Sprint(v.Title, " ", v.Width))
+		}
+		return fmt.Sprint(strings.Join(out, ", "), "; thumbnail ", d.Properties.Thumbnail != nil)
+	}
+	if got := views(); got != "Tiny 20; thumbnail false" {
+		t.Fatalf("views: %s", got)
+	}
+	for _, op := range []string{"Picture.RecomputeViews", "RecomputeThumbnails"} {
+		expect(t, s.Do("POST", api+"/automation/"+op, `{"params":{"query":"SELECT * FROM Document WHERE ecm:path = '/pic'"}}`), 204, "")
+	}
+	const want = "Original 400, FullHD 400, Medium 400, Small 300, Thumbnail 100; thumbnail true"
+	for end := time.Now().Add(time.Minute); views() != want && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if got := views(); got != want {
+		t.Errorf("views: %s, want %s", got, want)
 	}
 }
