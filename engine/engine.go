@@ -118,7 +118,7 @@ func New(c Config) *Engine {
 	if e.repo != nil && e.repo.Shared() {
 		e.board, e.first = cluster.NewBoard(e.repo, "running", sharedKept), e.repo
 	}
-	e.recorder.some = make(chan struct{}, 1)
+	e.recorder.some, e.failures.turn = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.computing = slots.New(slots.Limits(e.limits.Computations))
 	e.set.Store(c.Set)
 	return e

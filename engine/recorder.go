@@ -420,7 +420,7 @@ type Asked struct {
 
 // failures bounds how often failed runs are written.
 type failures struct {
-	writing sync.Mutex // one after the other: each looks at what is there
+	turn chan struct{} // holds one: they are written one after the other, as each looks at what is there
 	rate
 }
 
@@ -445,7 +445,8 @@ func (f *rate) admit(owner string, most int, now time.Time) bool {
 // maxFailureError bounds the message of a failed run that is kept.
 const maxFailureError = 2000
 
-// keepTime bounds how long a caller waits for the store to keep its failed run. If it does not meanwhile, the recorder does later.
+// keepTime bounds how long a caller waits for its turn, and for the store, to keep its failed run. If that is not enough, or the store is
+// why the call failed, the recorder does it later.
 const keepTime = 5 * time.Second
 
 // keepFailure keeps a call that failed if a caller from outside made it in earnest, was allowed to, and the operation
@@ -462,15 +463,26 @@ func (e *Engine) keepFailure(r *running, err error) {
 	f := r.ended()
 	f.Internal, f.Code, f.Error, f.Expires = fault.Is(err, fault.Internal), fault.Word(err), r.shown(err.Error(), maxFailureError), e.now().Add(e.limits.KeepFailed).UTC()
 	d := r.asking().details(r.res.Trace, e.limits.FailedSize)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.end.Context), keepTime)
-	defer cancel()
-	e.failures.writing.Lock()
-	defer e.failures.writing.Unlock()
-	err = e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return e.keepFailed(tx, f, d) })
+	if !fault.Is(err, fault.Unavailable) {
+		err = e.writeFailed(r.end.Context, f, d)
+	}
 	if err != nil {
 		e.log.Warn("a failed run is not kept yet", "run", f.ID, "operation", f.Op, "error", err)
 		e.recorder.add(&recorded{e: e, run: f, failed: &d, size: len(f.Error) + len(d.Input) + len(d.Params) + len(d.Context) + len(d.Trace)}, e.limits.RunQueue)
 	}
+}
+
+// writeFailed writes a failed run now.
+func (e *Engine) writeFailed(ctx context.Context, f EndedRun, d EndedDetails) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	select {
+	case e.failures.turn <- struct{}{}:
+	case <-ctx.Done(): // those before have waited for the store as long
+		return ctx.Err()
+	}
+	defer func() { <-e.failures.turn }()
+	return e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return e.keepFailed(tx, f, d) })
 }
 
 func (e *Engine) keepFailed(tx *storage.Tx, f EndedRun, d EndedDetails) error {

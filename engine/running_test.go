@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -95,4 +97,36 @@ func TestManyRuns(t *testing.T) {
 	if list := e.Running(bob); len(list) != 0 {
 		t.Errorf("still running: %v", list)
 	}
+}
+
+// TestFailuresDoNotQueue: while the store keeps one failed run, callers of others wait for a while, all for the same one, and those whose
+// call failed because the store could not be reached wait for nothing. The recorder keeps their runs later.
+func TestFailuresDoNotQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := testEngine(t, Op{Name: "Test.Refuse", Doc: "d", Effect: Pure, Callers: Anyone, Run: On(func(_ struct{}, _ *Ctx, in string) (string, error) {
+			if in == "down" {
+				return "", fault.Unavailable.Errorf("the store cannot be reached")
+			}
+			return "", fault.Limit.Errorf("too much")
+		})})
+		e.failures.turn <- struct{}{} // somebody writes, and gets no answer
+		var all sync.WaitGroup
+		for in, most := range map[string]time.Duration{"down": 0, "a": keepTime, "b": keepTime, "c": keepTime} {
+			all.Go(func() {
+				began := time.Now()
+				_, err := e.Run(t.Context(), Call{Op: "Test.Refuse", Input: in, As: &Principal{Name: "bob", ID: 7}, Asked: &Asked{}})
+				if took := time.Since(began); err == nil || took != most {
+					t.Errorf("%s: %v after %s, want %s", in, err, took, most)
+				}
+			})
+		}
+		all.Wait()
+		<-e.failures.turn
+		e.recorder.mu.Lock()
+		waiting := len(e.recorder.queue)
+		e.recorder.mu.Unlock()
+		if waiting != 4 {
+			t.Errorf("%d failed runs wait for the recorder", waiting)
+		}
+	})
 }

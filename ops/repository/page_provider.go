@@ -32,6 +32,7 @@ type pageProviderParams struct {
 	PageSize   *int          `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the provider's, and the server's limit if it is 0 or less."`
 	Index      int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
 	Offset     int           `json:"offset,omitzero" doc:"Number of entries to skip; overrides the page number."`
+	After      string        `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the offset and the page number."`
 	SortBy     []string      `json:"sortBy,omitzero" names:"xpath" doc:"Fields to sort by, instead of the provider's."`
 	SortOrder  []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Quick      []string      `json:"quickFilters,omitzero" doc:"Names of the provider's quick filters to apply."`
@@ -57,6 +58,7 @@ func (p pageProviderParams) run(c *engine.Ctx, ps providers) (*storage.Page, err
 	}
 	// It runs as the caller, so the page has only what the caller may read: a provider grants
 	// nothing.
+	b.options.After = p.After
 	page, err := search.Query(c.Tx, b.src, b.options)
 	if err != nil {
 		return nil, err

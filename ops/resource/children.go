@@ -28,6 +28,7 @@ type childrenParams struct {
 	PageSize  int      `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
 	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 	Offset    int      `json:"offset" default:"0" doc:"Number of entries to skip; overrides the page number."`
+	After     string   `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the offset and the page number."`
 	SortBy    []string `json:"sortBy,omitzero" doc:"Fields to sort by."`
 	SortOrder []string `json:"sortOrder,omitzero" doc:"Direction for each field: asc, or anything else for descending."`
 	Max       int      `json:"maxResults" default:"0" doc:"Maximum number of entries on all pages together; 0 means no limit."`
@@ -41,7 +42,7 @@ func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error
 	if err != nil {
 		return nil, err
 	}
-	o.Named = map[string]any{"parent": d.ID()}
+	o.After, o.Named = p.After, map[string]any{"parent": d.ID()}
 	// Counting stops after one page, since a folder may hold millions of documents and every page
 	// would count them again.
 	o.CountLimit = o.Limit

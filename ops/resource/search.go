@@ -27,6 +27,7 @@ type searchParams struct {
 	OrderBy   string   `json:"orderBy,omitzero" doc:"Field to sort the documents by."`
 	PageSize  int      `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`
 	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	After     string   `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the page number."`
 	Max       int      `json:"maxResults" default:"0" doc:"Maximum number of entries on all pages together; 0 means no limit."`
 	SortBy    []string `json:"sortBy,omitzero" doc:"Fields to sort by."`
 	SortOrder []string `json:"sortOrder,omitzero" doc:"Direction for each field: asc, or anything else for descending."`
@@ -47,6 +48,7 @@ func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) 
 	case p.Query == "":
 		p.Query, o.Named = fullTextQuery, map[string]any{"text": p.FullText, "path": d.Path()}
 	}
+	o.After = p.After
 	// A query of the caller's is not limited to what is below the document.
 	page, err := search.Query(c.Tx, p.Query, o)
 	if err == nil {

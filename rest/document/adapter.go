@@ -58,7 +58,7 @@ func allAdapters() []adapter {
 		{method: "GET", name: "bo", args: "adapter", op: "Business.Read", bare: true, gives: "BusinessObject"},
 		{method: "PUT", name: "bo", args: "adapter", op: "Business.Write", do: businessWrite, gives: "BusinessObject"},
 		{method: "POST", name: "bo", op: "Business.Create", do: businessCreate, parts: []rest.Route{{Path: "/:adapter/:name", Op: "Business.Create", Gives: "BusinessObject"}}},
-		{method: "GET", name: "children", op: "Resource.Children", query: paging},
+		{method: "GET", name: "children", op: "Resource.Children", query: paging + " after"},
 		{method: "GET", name: "comment", do: comments(false), parts: append(oneComment("GET", "Comment.Read"), rest.Route{Op: "Comment.List", Query: "pageSize currentPageIndex", Gives: "Comments"})},
 		{method: "POST", name: "comment", do: comments(false), parts: []rest.Route{
 			{Op: "Comment.Create", Entity: "comment", Status: http.StatusCreated, Gives: "Comment"},
@@ -73,7 +73,7 @@ func allAdapters() []adapter {
 		{method: "GET", name: "preview", op: "Resource.Preview", whole: preview},
 		{method: "GET", name: "pp", args: "providerName", op: "Repository.PageProvider", query: queryQuery, params: providerParams, do: providerOn},
 		{method: "GET", name: "rendition", args: "name", op: "Resource.Rendition"},
-		{method: "GET", name: "search", op: "Resource.Search", query: paging + " query fullText orderBy highlight"},
+		{method: "GET", name: "search", op: "Resource.Search", query: paging + " after query fullText orderBy highlight"},
 		{method: "GET", name: "task", do: taskOf, parts: []rest.Route{
 			{Op: "Task.List", Query: taskQuery, Gives: "Tasks"},
 			{Path: "/:taskId", Op: "Task.Get", Gives: "Task"},
