@@ -329,7 +329,7 @@ declare namespace Test {
 
 /** What operations return. */
 declare namespace Result {
-  type LibraryProblem = { column: number; file: string; line: number; message: string; nearest?: string; param?: string; step?: number };
+  type LibraryProblem = { column: number; file: string; line: number; message: string; nearest?: string; param?: string; step?: number; warning?: boolean };
   type ScriptsOutline = { description: string; effect: string; input: string; label: string; name: string; output: string; params: Result.ScriptsOutlineParam[]; problems: Result.LibraryProblem[] };
   type ScriptsOutlineParam = { default?: any; description: string; name: string; required: boolean; secret?: boolean; type: string };
   type Webhook = { created: Date | string; description: string; enabled: boolean; "entity-type"?: string; events: any[]; failingSince?: Date | string; failures: number; id: string; owner: string; reason?: string; secret?: string; updated: Date | string; url: string };
