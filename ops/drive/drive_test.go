@@ -20,8 +20,8 @@ import (
 )
 
 // server is one that is there for tests of the synchronizer.
-func server(t *testing.T, clock *scenario.Clock) *resttest.Server {
-	return resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) { c.Clock = clock.Now }, Engine: func(c *engine.Config) {
+func server(t *testing.T, clock *scenario.Clock, limits drive.Limits) *resttest.Server {
+	return resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) { c.Clock, c.Bounds = clock.Now, c.Bounds.With(limits) }, Engine: func(c *engine.Config) {
 		set, err := c.Set.With(drive.Ops(drive.Config{Version: "2023.10", Tests: true}))
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func run(t *testing.T, s *resttest.Server, user, op, input, params string) *rest
 
 // TestIntegrationTests goes through what tests of the synchronizer begin and end with.
 func TestIntegrationTests(t *testing.T) {
-	s := server(t, scenario.NewClock())
+	s := server(t, scenario.NewClock(), drive.Limits{})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- outbox.Run(ctx, s.Repo, outbox.Handlers{grant.JobKind: grant.Jobs(s.Repo)}) }()
@@ -116,7 +116,7 @@ func TestIntegrationTests(t *testing.T) {
 // TestVersions: an update keeps what was before as a version once nobody has changed it for a while, as the server is told.
 func TestVersions(t *testing.T) {
 	clock := scenario.NewClock()
-	s := server(t, clock)
+	s := server(t, clock, drive.Limits{})
 	run(t, s, "Administrator", "Document.Create", "/", `{"type":"Folder","name":"desk"}`)
 	run(t, s, "Administrator", "NuxeoDrive.SetSynchronization", "/desk", `{"enable":true}`)
 	id, _ := run(t, s, "Administrator", "Document.Create", "/desk", `{"type":"File","name":"f"}`).JSON(t)["uid"].(string)
@@ -149,10 +149,10 @@ func TestVersions(t *testing.T) {
 // TestDigests: whichever way a file has come, a computer is told the MD5 that it compares its copy with, from the first listing on, and
 // it is computed once. Of large files that no computer sent it is told the SHA-256.
 func TestDigests(t *testing.T) {
-	s := server(t, scenario.NewClock())
+	s := server(t, scenario.NewClock(), drive.Limits{Digest: 150_000})
 	run(t, s, "Administrator", "Document.Create", "/", `{"type":"Folder","name":"desk"}`)
 	run(t, s, "Administrator", "NuxeoDrive.SetSynchronization", "/desk", `{"enable":true}`)
-	large := strings.Repeat("0123456789abcdef", 4<<20) + "x"
+	large := strings.Repeat("0123456789", 20_000)
 	ids := map[string]string{}
 	for name, content := range map[string]string{"small": "words", "file": strings.Repeat("words", 20_000), "large": large} {
 		err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {

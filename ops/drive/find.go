@@ -158,15 +158,18 @@ func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next str
 	if after == scrollEnd {
 		return []*Item{}, scrollEnd, nil
 	}
-	docs, next, err := storage.Descend(v.tx, of.Doc, strings.TrimPrefix(after, scrollBegin), want, func(d *storage.Doc) (taken, enter bool, err error) {
-		shown := v.shows(d)
-		return shown, shown && d.IsFolder(), nil
-	})
+	walk := func(want int) (storage.Docs, string, error) {
+		return storage.Descend(v.tx, of.Doc, strings.TrimPrefix(after, scrollBegin), want, func(d *storage.Doc) (taken, enter bool, err error) {
+			shown := v.shows(d)
+			return shown, shown && d.IsFolder(), nil
+		})
+	}
+	docs, next, err := walk(want)
 	if err != nil {
 		return nil, "", err
 	}
 	items = make([]*Item, 0, len(docs))
-	for _, d := range docs {
+	for i, d := range docs {
 		in, err := v.above(d)
 		if err != nil {
 			return nil, "", err
@@ -176,6 +179,12 @@ func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next str
 			return nil, "", err
 		}
 		items = append(items, it)
+		if v.tired() && i+1 < len(docs) {
+			if _, next, err = walk(i + 1); err != nil {
+				return nil, "", err
+			}
+			break
+		}
 	}
 	if next == "" {
 		return items, scrollEnd, nil

@@ -67,13 +67,16 @@ func md5Of(tx *storage.Tx, b *storage.Blob) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// mostHashed is the size in bytes up to which files are read for their digest where they are shown first, which
-// takes about 2 ms for each MB. It must not depend on anything else: a digest that changes while the file stays the
-// same is a conflict for a program that has changed its copy.
-const mostHashed = 64 << 20
+// A file is read for its digest where it is shown first, if it is not too large: about 2 ms for each MB. That must not depend
+// on anything else: a digest that changes while the file stays the same is a conflict for a program that has changed its
+// copy. A call that has read a multiple of the limit ends early, and the program goes on with another one.
+const filesPerCall = 4
 
-// digest returns the MD5 of a document's file, "" if it is not to be told: of what no computer sent, if it is larger than
-// mostHashed or damaged. What had to be computed is kept once the operation has answered.
+// tired reports whether enough was read for digests in this call.
+func (v *View) tired() bool { return v.hashed > filesPerCall*limitsOf(v.tx).Digest }
+
+// digest returns the MD5 of a document's file, "" if it is not to be told: of what no computer sent, if it is too large
+// or damaged. What had to be computed is kept once the operation has answered.
 func (v *View) digest(d *storage.Doc, b *storage.Blob) (string, error) {
 	known, err := sentFor(v.tx, d)
 	switch {
@@ -81,9 +84,10 @@ func (v *View) digest(d *storage.Doc, b *storage.Blob) (string, error) {
 		return "", err
 	case known.Digest == b.Digest && known.MD5 != "":
 		return known.MD5, nil
-	case b.Size > mostHashed:
+	case b.Size > limitsOf(v.tx).Digest:
 		return "", nil
 	}
+	v.hashed += b.Size
 	sum, err := md5Of(v.tx, b)
 	switch {
 	case v.tx.Context().Err() != nil || fault.Is(err, fault.Unavailable):

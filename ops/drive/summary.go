@@ -88,7 +88,7 @@ func (v *View) Changes(since int64, roots *string) (*Summary, error) {
 	if s.Changes, err = h.changes(most); err != nil {
 		return nil, err
 	}
-	if len(s.Changes) > most {
+	if len(s.Changes) > most || v.tired() {
 		s.Changes, s.TooMany = []Change{}, true
 	}
 	return s, nil
@@ -172,7 +172,7 @@ func (h *history) changes(limit int) ([]Change, error) {
 	}
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(h.docs[b].last.Number, h.docs[a].last.Number) })
 	for _, id := range ids {
-		if len(out) > limit {
+		if len(out) > limit || h.tired() {
 			break
 		}
 		more, err := h.of(h.docs[id])

@@ -13,10 +13,11 @@ import (
 )
 
 // Limits bound what one user synchronizes; zero values take the defaults. Each root is looked up for
-// each call, and each change is read and placed, so both numbers are costs of a single call.
+// each call, each change is read and placed, and files are read, so all numbers are costs of a single call.
 type Limits struct {
-	Roots   int `setting:"limit-sync-roots" default:"1000" doc:"folders that one user synchronizes"`
-	Changes int `setting:"limit-sync-changes" default:"1000" doc:"changes in one summary for a synchronizer; with more, it reads everything again"`
+	Roots   int   `setting:"limit-sync-roots" default:"1000" doc:"folders that one user synchronizes"`
+	Digest  int64 `setting:"limit-sync-digest" unit:"bytes" default:"256 MiB" doc:"size of a file that no computer sent, up to which it is read for its MD5; larger ones have a SHA-256"`
+	Changes int   `setting:"limit-sync-changes" default:"1000" doc:"changes in one summary for a synchronizer; with more, it reads everything again"`
 }
 
 func limitsOf(tx *storage.Tx) Limits { return limit.Of[Limits](tx.Repo().Bounds()) }
@@ -36,8 +37,9 @@ type View struct {
 	roots     map[string]*storage.Doc // those to be shown, by id
 	locations map[string]location     // of folders, by id
 
-	found []finding                             // digests that no row has
-	ask   func(keep func(tx *storage.Tx) error) // has them kept later; nil: they are forgotten
+	found  []finding                             // digests that no row has
+	hashed int64                                 // bytes that were read for them
+	ask    func(keep func(tx *storage.Tx) error) // has them kept later; nil: they are forgotten
 
 	own, shared *Item  // by permission: what is there for the user's roots, and for those of others
 	home        string // by permission: the id of the user's workspace
