@@ -67,5 +67,5 @@ func createOf(c *engine.Ctx, in deck.Input, props storage.Props) (d *storage.Doc
 	if d, err = c.Tx.Create(folder, "Deck", slug, props); err != nil {
 		return nil, out, err
 	}
-	return d, out, c.Tx.Fire("deck.created", d, map[string]any{"deck": deck.Number(d)})
+	return d, out, c.Tx.Fire(storage.Event{Name: "deck.created", Doc: d, Extra: map[string]any{"deck": deck.Number(d)}})
 }

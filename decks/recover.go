@@ -3,6 +3,7 @@ package decks
 import (
 	"catena/decks/deck"
 	"catena/engine"
+	"catena/storage"
 )
 
 var recoverDeck = engine.Op{
@@ -26,7 +27,7 @@ func (p recoverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		if d, err = c.Tx.SetTrashed(d, false); err != nil {
 			return nil, err
 		}
-		if err := c.Tx.Fire("deck.recovered", d, map[string]any{"deck": p.ID}); err != nil {
+		if err := c.Tx.Fire(storage.Event{Name: "deck.recovered", Doc: d, Extra: map[string]any{"deck": p.ID}}); err != nil {
 			return nil, err
 		}
 	}

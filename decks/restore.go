@@ -41,7 +41,7 @@ func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		if d, err = c.Tx.Restore(v, storage.RestoreOptions{Keep: true, CheckOut: true}); err != nil {
 			return nil, err
 		}
-		if err := c.Tx.Fire("deck.updated", d, map[string]any{"deck": p.ID, "restored": p.Version}); err != nil {
+		if err := c.Tx.Fire(storage.Event{Name: "deck.updated", Doc: d, Extra: map[string]any{"deck": p.ID, "restored": p.Version}}); err != nil {
 			return nil, err
 		}
 		return p.Result(c, d, true)

@@ -3,6 +3,7 @@ package decks
 import (
 	"catena/decks/deck"
 	"catena/engine"
+	"catena/storage"
 )
 
 var trash = engine.Op{
@@ -31,7 +32,7 @@ func (p trashParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		if d, err = c.Tx.SetTrashed(d, true); err != nil {
 			return nil, err
 		}
-		if err := c.Tx.Fire("deck.trashed", d, map[string]any{"deck": p.ID}); err != nil {
+		if err := c.Tx.Fire(storage.Event{Name: "deck.trashed", Doc: d, Extra: map[string]any{"deck": p.ID}}); err != nil {
 			return nil, err
 		}
 	}

@@ -28,16 +28,16 @@ type Event struct {
 
 // Fire records an event: its audit record is written in this transaction and listeners run. Events
 // that announce something (aboutTo…, before…) leave no record.
-func (t *Tx) Fire(event string, d *Doc, extra map[string]any) error {
-	if event == "" {
+func (t *Tx) Fire(e Event) error {
+	if e.Name == "" {
 		return fault.Invalid.Errorf("event: the name is missing").In("event")
 	}
-	if d != nil {
-		if err := t.need(d, permRead); err != nil {
+	if e.Doc != nil {
+		if err := t.need(e.Doc, permRead); err != nil {
 			return err
 		}
 	}
-	return t.fire(Event{Name: event, Doc: d, Extra: extra})
+	return t.fire(e)
 }
 
 // fire records an event in the audit log and calls the listeners, in the order in which they were added, in this transaction: an error

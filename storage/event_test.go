@@ -27,7 +27,7 @@ func TestEvents(t *testing.T) {
 		case e.Name == "aboutToCreate":
 			return e.Doc.Set("dc:source", "listener")
 		case e.Name == "again" && loop:
-			return tx.Fire("again", nil, nil)
+			return tx.Fire(storage.Event{Name: "again"})
 		}
 		return nil
 	})
@@ -39,7 +39,7 @@ func TestEvents(t *testing.T) {
 		err := tx.Nest(func() error { _, err := tx.Create(d, "File", "bad", nil); return err })
 		wantKind(t, err, fault.Denied, "refused")
 		for range 60 {
-			if err := tx.Fire("again", nil, nil); err != nil {
+			if err := tx.Fire(storage.Event{Name: "again"}); err != nil {
 				return err
 			}
 		}
@@ -47,7 +47,7 @@ func TestEvents(t *testing.T) {
 	})
 	wantKind(t, err, fault.Limit, "50 events")
 	loop = true
-	err = w.on(w.System(), "/", func(tx *storage.Tx, d *storage.Doc) error { return tx.Fire("again", d, nil) })
+	err = w.on(w.System(), "/", func(tx *storage.Tx, d *storage.Doc) error { return tx.Fire(storage.Event{Name: "again", Doc: d}) })
 	wantKind(t, err, fault.Limit, "3 levels")
 	w.view(w.System(), func(tx *storage.Tx) error {
 		d, err := tx.Doc("/f")

@@ -106,7 +106,7 @@ func (a *app) backedUp(ctx context.Context, run *service.BackupRun) {
 	}
 	as := a.repo.System()
 	as.Actor = run.By
-	if err := a.repo.Update(ctx, as, func(tx *storage.Tx) error { return tx.Fire(event, nil, extra) }); err != nil {
+	if err := a.repo.Update(ctx, as, func(tx *storage.Tx) error { return tx.Fire(storage.Event{Name: event, Extra: extra}) }); err != nil {
 		a.log.Error("audit record of a backup", "file", run.Name, "error", err)
 	}
 }

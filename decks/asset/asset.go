@@ -285,5 +285,5 @@ func (d *jobData) keep(tx *storage.Tx, got map[string]*storage.Blob) error {
 	if doc, err = tx.Save(doc, storage.SaveOptions{}); err != nil {
 		return err
 	}
-	return tx.Fire("deck.updated", doc, map[string]any{"deck": deck.Number(doc)})
+	return tx.Fire(storage.Event{Name: "deck.updated", Doc: doc, Extra: map[string]any{"deck": deck.Number(doc)}})
 }

@@ -41,7 +41,7 @@ func (in Input) Change(c *engine.Ctx, d *storage.Doc) (now *storage.Doc, out App
 		return nil, out, err
 	}
 	if Version(now) != before {
-		err = c.Tx.Fire("deck.updated", now, map[string]any{"deck": Number(now)})
+		err = c.Tx.Fire(storage.Event{Name: "deck.updated", Doc: now, Extra: map[string]any{"deck": Number(now)}})
 	}
 	return now, out, err
 }

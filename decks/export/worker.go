@@ -261,7 +261,7 @@ func (e *Export) end(tx *storage.Tx, event string) error {
 	if err != nil {
 		d = nil // the deck is gone; what happened is told without it
 	}
-	return tx.Fire(event, d, extra)
+	return tx.Fire(storage.Event{Name: event, Doc: d, Extra: extra})
 }
 
 // expire forgets an export and releases its file.

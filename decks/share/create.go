@@ -66,7 +66,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	}
 	err = c.Tx.Table(tokenTable).Create(tokenKey(l.token(c.Tx, d.ID())), tokenRow{d.Ref(), l.ID})
 	if err == nil {
-		err = c.Tx.Fire("share_link.created", d, map[string]any{"link": l.ID, "deck": p.ID})
+		err = c.Tx.Fire(storage.Event{Name: "share_link.created", Doc: d, Extra: map[string]any{"link": l.ID, "deck": p.ID}})
 	}
 	return map[string]any{"data": l.shape(c, deck.View{Base: p.Base}, d)}, err
 }

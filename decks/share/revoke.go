@@ -3,6 +3,7 @@ package share
 import (
 	"catena/decks/deck"
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -38,6 +39,6 @@ func (p revokeShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if err := l.remove(c.Tx, d); err != nil {
 		return nil, err
 	}
-	err = c.Tx.Fire("share_link.revoked", d, map[string]any{"link": p.ID, "deck": p.Deck})
+	err = c.Tx.Fire(storage.Event{Name: "share_link.revoked", Doc: d, Extra: map[string]any{"link": p.ID, "deck": p.Deck}})
 	return map[string]any{"data": map[string]any{"id": p.ID, "deck_id": p.Deck, "revoked": true}}, err
 }

@@ -72,7 +72,7 @@ func (p openShareParams) count(c *engine.Ctx, d *storage.Doc, l *link) error {
 	if !first {
 		return nil
 	}
-	err := c.Tx.Fire("share_link.first_viewed", d, map[string]any{"link": l.ID, "deck": deck.Number(d), "name": l.Name, "owner": l.Owner})
+	err := c.Tx.Fire(storage.Event{Name: "share_link.first_viewed", Doc: d, Extra: map[string]any{"link": l.ID, "deck": deck.Number(d), "name": l.Name, "owner": l.Owner}})
 	if err != nil || !l.Notify {
 		return err
 	}

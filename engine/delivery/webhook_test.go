@@ -215,11 +215,11 @@ func TestDeliver(t *testing.T) {
 		if _, err = tx.Save(d, storage.SaveOptions{}); err != nil {
 			return err
 		}
-		return tx.Fire("deck.created", d, map[string]any{"id": 7})
+		return tx.Fire(storage.Event{Name: "deck.created", Doc: d, Extra: map[string]any{"id": 7}})
 	})
 	rolledBack := errors.New("rolled back")
 	if err := w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
-		return errors.Join(tx.Fire("deck.created", nil, nil), rolledBack)
+		return errors.Join(tx.Fire(storage.Event{Name: "deck.created"}), rolledBack)
 	}); !errors.Is(err, rolledBack) {
 		t.Fatal(err)
 	}

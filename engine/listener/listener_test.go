@@ -284,7 +284,7 @@ func TestFilters(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return tx.Fire("seen", d, nil)
+				return tx.Fire(storage.Event{Name: "seen", Doc: d})
 			}))
 			if got := w.property("/f", "dc:title") == "ran"; got != c.runs {
 				t.Errorf("ran %v, want %v", got, c.runs)

@@ -33,10 +33,10 @@ func (p fireParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 		return engine.Void{}, err
 	}
 	if docs == nil {
-		return engine.Void{}, c.Tx.Fire(p.Name, nil, nil)
+		return engine.Void{}, c.Tx.Fire(storage.Event{Name: p.Name})
 	}
 	for _, d := range docs {
-		if err := c.Tx.Fire(p.Name, d, nil); err != nil {
+		if err := c.Tx.Fire(storage.Event{Name: p.Name, Doc: d}); err != nil {
 			return engine.Void{}, err
 		}
 	}

@@ -158,7 +158,7 @@ func without(list []string, id string) []string {
 // the events are the platform's; listeners may refuse the first.
 func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() error) (*storage.Doc, error) {
 	extra := map[string]any{"collection": collection.ID()}
-	if err := c.Tx.Fire("before"+what, d, extra); err != nil {
+	if err := c.Tx.Fire(storage.Event{Name: "before" + what, Doc: d, Extra: extra}); err != nil {
 		return nil, err
 	}
 	if err := fn(); err != nil {
@@ -172,5 +172,5 @@ func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() er
 	if what != "AddedToCollection" {
 		event = "removedFromCollection"
 	}
-	return fresh, c.Tx.Fire(event, fresh, extra)
+	return fresh, c.Tx.Fire(storage.Event{Name: event, Doc: fresh, Extra: extra})
 }

@@ -65,7 +65,7 @@ func (p createParams) run(c *engine.Ctx, d *storage.Doc) (map[string]any, error)
 	extra := map[string]any{"comment": made.ID(), "text": said}
 	// The event is fired on the document and not on the comment, as those who follow the document
 	// want to hear of it.
-	if err := c.Tx.Fire("commentAdded", subject, extra); err != nil {
+	if err := c.Tx.Fire(storage.Event{Name: "commentAdded", Doc: subject, Extra: extra}); err != nil {
 		return nil, err
 	}
 	return entity(c, made, false)

@@ -63,5 +63,5 @@ func tell(c *engine.Ctx, d *storage.Doc, event string) error {
 	if err != nil {
 		return err
 	}
-	return c.Tx.Fire(event, subject, map[string]any{"comment": d.ID()})
+	return c.Tx.Fire(storage.Event{Name: event, Doc: subject, Extra: map[string]any{"comment": d.ID()}})
 }

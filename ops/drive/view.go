@@ -167,7 +167,7 @@ func (v *View) Unregister(d *storage.Doc) error {
 }
 
 func (v *View) tell(event string, d *storage.Doc) error {
-	return v.tx.Fire(event, d, map[string]any{"impactedUserName": v.tx.Principal().Name})
+	return v.tx.Fire(storage.Event{Name: event, Doc: d, Extra: map[string]any{"impactedUserName": v.tx.Principal().Name}})
 }
 
 // suits refuses what cannot be a root.

@@ -36,7 +36,7 @@ func publish(c *engine.Ctx, d *storage.Doc, target storage.Ref, override bool) (
 	}
 	all := c.Tx.As(c.Tx.Repo().System()) // who publishes need not be able to read the section
 	for _, doc := range []*storage.Doc{d, p} {
-		if err := all.Fire("documentPublished", doc, nil); err != nil {
+		if err := all.Fire(storage.Event{Name: "documentPublished", Doc: doc}); err != nil {
 			return nil, err
 		}
 	}

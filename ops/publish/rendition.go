@@ -42,7 +42,7 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 		return nil, err
 	}
 	for _, doc := range []*storage.Doc{d, p} {
-		if err := all.Fire("documentPublished", doc, nil); err != nil {
+		if err := all.Fire(storage.Event{Name: "documentPublished", Doc: doc}); err != nil {
 			return nil, err
 		}
 	}

@@ -33,5 +33,6 @@ func (p downloadedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	if p.Client != "" {
 		extended["clientReason"] = p.Client
 	}
-	return d, c.Tx.Fire("download", d, extended)
+	// The comment is what the front end's list of events shows of a download.
+	return d, c.Tx.Fire(storage.Event{Name: "download", Doc: d, Comment: p.Name, Extra: extended})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/cluster"
 	"catena/storage/fault"
 )
@@ -152,7 +153,7 @@ func (p backUpParams) run(s *Server, c *engine.Ctx) error {
 	if p.Name != "" {
 		event, extra = "backupVerificationRequested", map[string]any{"backup": p.Name}
 	}
-	if err := c.Tx.Fire(event, nil, extra); err != nil {
+	if err := c.Tx.Fire(storage.Event{Name: event, Extra: extra}); err != nil {
 		return err
 	}
 	by := c.As.Name

@@ -8,6 +8,7 @@ import (
 	"catena/engine/expr"
 	"catena/engine/mail"
 	"catena/engine/workflow"
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/limit"
 )
@@ -171,10 +172,10 @@ func (h *host) fire(event string, t *workflow.Task) error {
 	// The documents may have been deleted since. The event is then fired without one, so that the
 	// audit still shows how the workflow went on.
 	if len(docs) == 0 {
-		return tx.Fire(event, nil, extra)
+		return tx.Fire(storage.Event{Name: event, Extra: extra})
 	}
 	for _, d := range docs {
-		if err := tx.Fire(event, d, extra); err != nil {
+		if err := tx.Fire(storage.Event{Name: event, Doc: d, Extra: extra}); err != nil {
 			return err
 		}
 	}

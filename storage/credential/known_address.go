@@ -162,7 +162,7 @@ func report(ctx context.Context, repo *storage.Repo, a *password.Alarm) {
 	from := cmp.Or(a.Address, password.ClientOf(ctx).Address)
 	repo.Log().Warn("too many wrong passwords: some are not checked", "for", a.String(), "address", from)
 	err := repo.Update(context.WithoutCancel(ctx), repo.System(), func(tx *storage.Tx) error {
-		return tx.Fire("signInRefused", nil, map[string]any{"user": a.Name, "address": from})
+		return tx.Fire(storage.Event{Name: "signInRefused", Extra: map[string]any{"user": a.Name, "address": from}})
 	})
 	if err != nil {
 		repo.Log().Debug("the record of an attack cannot be stored", "err", err)
