@@ -41,4 +41,19 @@ func TestAnswersCompressed(t *testing.T) {
 			t.Errorf("%s: %v, %d bytes of %d, Vary %q", c.what, err, len(got.Text), len(plain.Text), got.Header.Get("Vary"))
 		}
 	}
+
+	// A vocabulary is a file that an operation makes.
+	const suggest, body = "/api/v1/automation/Directory.SuggestEntries", `{"params": {"directoryName": "l10ncoverage", "localize": true, "dbl10n": true, "limit": -1}}`
+	whole := s.Do("POST", suggest, body, "as", "alice", "Accept-Encoding", "gzip")
+	packed := s.Do("POST", suggest, body, "as", "", "Cookie", cookie, "X-CSRF-Token", csrf, "Accept-Encoding", "gzip")
+	if whole.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Etag") != "" || len(packed.Text) > len(whole.Text)/3 {
+		t.Fatalf("a vocabulary: %d bytes, compressed %d %v", len(whole.Text), len(packed.Text), packed.Header)
+	}
+	z, err := gzip.NewReader(strings.NewReader(packed.Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(z); err != nil || string(text) != whole.Text {
+		t.Errorf("a vocabulary: %v, %d bytes of %d", err, len(text), len(whole.Text))
+	}
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/hex"
@@ -89,15 +90,46 @@ func (x *Request) sendBlob(a *Answer, r io.ReadSeeker, tag string) {
 	if x.Status = status; status == http.StatusPartialContent {
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, start+size-1, b.Size))
 	}
+	body := x.compressedFile(a, r)
+	if body != nil {
+		size = int64(len(body))
+	}
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
 	x.Writer.WriteHeader(x.Status)
-	if x.HTTP.Method == http.MethodHead {
+	switch {
+	case x.HTTP.Method == http.MethodHead:
+		return
+	case body != nil:
+		_, _ = x.Writer.Write(body)
 		return
 	}
 	if err := b.Send(x.Writer, r, start, size); err != nil {
 		x.sentDamaged(err)
 		x.Abort() // the length is promised
 	}
+}
+
+// compressUpTo is the size of a file that is compressed in memory, in bytes.
+const compressUpTo = 4 << 20
+
+// compressedFile returns JSON that an operation made for a page of ours as a file, such as a vocabulary, as compressed would send it;
+// nil for any other file, which is sent as it is.
+func (x *Request) compressedFile(a *Answer, r io.ReadSeeker) []byte {
+	b := a.File.Blob
+	if x.HTTP.Method != http.MethodPost || x.Status != http.StatusOK || b.Type != "application/json" || b.Size < compressFrom || b.Size > compressUpTo {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := b.Send(&text, r, 0, b.Size); err != nil {
+		return nil // sending it fails in the same way
+	}
+	body := x.compressed(&Answer{Mime: MIMEJSON, Body: text.Bytes()})
+	if len(body) == text.Len() {
+		return nil
+	}
+	x.Writer.Header().Del("Etag") // of the content as it is
+	x.Writer.Header().Del("Accept-Ranges")
+	return body
 }
 
 // sentDamaged logs that damage ended the sending of a blob.
