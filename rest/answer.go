@@ -81,7 +81,7 @@ func (x *Request) Write(a *Answer) {
 }
 
 // compressFrom is the length of an answer from which compressing it is worth the time, in bytes.
-const compressFrom = 32 << 10
+const compressFrom = 8 << 10
 
 // compressed returns the body of an answer as it is sent: a large one to a script of our own pages compressed. Programs are
 // usually near the server, or behind a proxy that compresses; and to them the length of a compressed answer could tell about
