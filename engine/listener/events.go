@@ -13,19 +13,13 @@ import (
 // firing are the kinds of text that may fire events.
 var firing = []string{"chain", "hook", "listener", "module", "schedule", "script"}
 
-// checkEvents refuses names that are like those of the server's events, and warns of others that no deployed text has: Event.Fire
-// fires events of any name, also when somebody calls it from elsewhere, so they may be right.
+// checkEvents looks at names that neither the server nor a deployed text fires. It refuses those that are like the server's events, and
+// warns of others: Event.Fire fires events of any name, also when somebody calls it from elsewhere, so they may be right.
 func (l *Listener) checkEvents(c *engine.Ctx) (problems []library.Problem, err error) {
 	for i, name := range l.Events {
 		at, ok := l.positions["events/"+strconv.Itoa(i)]
 		if !ok {
 			at = l.positions["events"]
-		}
-		p := library.Problem{File: l.Step.File, Line: at.Line, Column: at.Column}
-		if wrong := event.Check(name); wrong != nil {
-			p.Message = "events: " + wrong.Error()
-			problems = append(problems, p)
-			continue
 		}
 		if event.Known(name) {
 			continue
@@ -34,10 +28,16 @@ func (l *Listener) checkEvents(c *engine.Ctx) (problems []library.Problem, err e
 		if err != nil {
 			return nil, err
 		}
-		if !fires {
-			p.Message, p.Warning = "events: neither the server nor a deployed text fires the event "+strconv.Quote(name)+"; calls of Event.Fire may", true
-			problems = append(problems, p)
+		if fires {
+			continue
 		}
+		p := library.Problem{File: l.Step.File, Line: at.Line, Column: at.Column}
+		if wrong := event.Check(name); wrong != nil {
+			p.Message = "events: " + wrong.Error()
+		} else {
+			p.Message, p.Warning = "events: neither the server nor a deployed text fires the event "+strconv.Quote(name)+"; calls of Event.Fire may", true
+		}
+		problems = append(problems, p)
 	}
 	return problems, nil
 }

@@ -44,6 +44,10 @@ func TestEvents(t *testing.T) {
 	if found := check("invoicePaid"); len(found) != 0 {
 		t.Errorf("an event of another listener: %+v", found)
 	}
+	w.save("name: T.Imports\nevents: [documentLocked]\nrun: Event.Fire\nparams: {name: document.Created}\n")
+	if found := check("document.Created"); len(found) != 0 {
+		t.Errorf("an event of another listener that is called nearly as one of the server: %+v", found)
+	}
 	if found := check("invoicePai"); len(found) != 1 || !found[0].Warning {
 		t.Errorf("a part of its name: %+v", found)
 	}
