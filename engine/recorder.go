@@ -464,7 +464,7 @@ func (e *Engine) keepFailure(r *running, err error) {
 	f.Internal, f.Code, f.Error, f.Expires = fault.Is(err, fault.Internal), fault.Word(err), r.shown(err.Error(), maxFailureError), e.now().Add(e.limits.KeepFailed).UTC()
 	d := r.asking().details(r.res.Trace, e.limits.FailedSize)
 	if !fault.Is(err, fault.Unavailable) {
-		err = e.writeFailed(r.end.Context, f, d)
+		err = e.writeFailed(r.end.Context, &f, &d)
 	}
 	if err != nil {
 		e.log.Warn("a failed run is not kept yet", "run", f.ID, "operation", f.Op, "error", err)
@@ -473,7 +473,7 @@ func (e *Engine) keepFailure(r *running, err error) {
 }
 
 // writeFailed writes a failed run now.
-func (e *Engine) writeFailed(ctx context.Context, f EndedRun, d EndedDetails) error {
+func (e *Engine) writeFailed(ctx context.Context, f *EndedRun, d *EndedDetails) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
 	select {
@@ -482,7 +482,7 @@ func (e *Engine) writeFailed(ctx context.Context, f EndedRun, d EndedDetails) er
 		return ctx.Err()
 	}
 	defer func() { <-e.failures.turn }()
-	return e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return e.keepFailed(tx, f, d) })
+	return e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return e.keepFailed(tx, *f, *d) })
 }
 
 func (e *Engine) keepFailed(tx *storage.Tx, f EndedRun, d EndedDetails) error {
