@@ -166,7 +166,11 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.EntryP
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, clock := serverOf(t, slices.Contains(alone, nameOf(file)))
+	s, clock := serverOf(t, slices.Contains(alone, nameOf(file)), func(name string) {
+		if !event.Known(name) && !slices.Contains(ownEvents, name) {
+			t.Errorf("event %s is fired, and package event does not list it", name)
+		}
+	})
 	w := scenario.World{
 		EntryPoint: open(s), Spare: engineEntryPoint{s}, Tick: clock.Tick,
 		User:  func(name string, groups ...string) error { s.User(name, groups...); return nil },
@@ -192,10 +196,11 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.EntryP
 // server is a fresh server with the users alice and bob.
 func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 	t.Helper()
-	return serverOf(t, false)
+	return serverOf(t, false, func(string) {})
 }
 
-func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
+// serverOf is server; fired is told the name of each event.
+func serverOf(t *testing.T, single bool, fired func(name string)) (*resttest.Server, *scenario.Clock) {
 	t.Helper()
 	command, err := worker()
 	if err != nil {
@@ -215,9 +220,7 @@ func serverOf(t *testing.T, single bool) (*resttest.Server, *scenario.Clock) {
 		Repo: func(r *storage.Repo) {
 			decks.Listen(r)
 			r.OnEvent(func(_ *storage.Tx, e storage.Event) error {
-				if !event.Known(e.Name) && !slices.Contains(ownEvents, e.Name) {
-					t.Errorf("event %s is fired, and package event does not list it", e.Name)
-				}
+				fired(e.Name)
 				return nil
 			})
 		},
