@@ -128,7 +128,7 @@ func TestReplica(t *testing.T) {
 	if _, text := p.becomes(t, "Administrator", doc, true); !strings.Contains(text, `"title":"two"`) {
 		t.Errorf("after the standby went on: %.300s", text)
 	}
-	if _, text := administer(t, http.MethodGet, p.base+"/metrics", "", ""); !strings.Contains(string(text), "catena_replica_up 1") {
+	if _, text := administer(t, http.MethodGet, p.base+"/metrics", "", ""); !strings.Contains(text, "catena_replica_up 1") {
 		t.Error("the metrics do not show that the replica answers")
 	}
 	standby.Kill()
@@ -167,7 +167,7 @@ func TestReplicaRefused(t *testing.T) {
 	if status, age, _ := p.stale(t, "Administrator", "GET", spaces, ""); status != 200 || age != "" {
 		t.Errorf("%d, %q", status, age)
 	}
-	if _, text := administer(t, http.MethodGet, p.base+"/metrics", "", ""); !strings.Contains(string(text), "catena_replica_up 0") {
+	if _, text := administer(t, http.MethodGet, p.base+"/metrics", "", ""); !strings.Contains(text, "catena_replica_up 0") {
 		t.Error("the metrics do not show that there is no replica")
 	}
 	for _, args := range [][]string{{"--replica", "postgres://h/d"}, {"--store", "postgres://h/d", "--replica", "h"}} {

@@ -177,7 +177,8 @@ func TestDigests(t *testing.T) {
 	type item struct{ ID, Name, DigestAlgorithm, Digest string }
 	check := func(it item) {
 		t.Helper()
-		algorithm, sum := "MD5", ""
+		algorithm := "MD5"
+		var sum string
 		switch it.Name {
 		case "small.bin":
 			sum = fmt.Sprintf("%x", md5.Sum([]byte("words")))

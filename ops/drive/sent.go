@@ -92,8 +92,8 @@ func (v *View) digest(d *storage.Doc, b *storage.Blob) (string, error) {
 	switch {
 	case v.tx.Context().Err() != nil || fault.Is(err, fault.Unavailable):
 		return "", err
-	case err != nil: // a damaged file must not hide the others
-		return "", nil
+	case err != nil:
+		return "", nil //nolint:nilerr // a damaged file must not hide the others
 	}
 	if v.found == nil && v.ask != nil {
 		v.ask(v.keep)

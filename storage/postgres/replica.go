@@ -51,7 +51,7 @@ func (s *Store) OpenReplica(ctx context.Context, address string) (*Store, error)
 		r.main.Close()
 		return nil, err
 	}
-	r.beat(ctx)
+	_ = r.beat(ctx) // until it has succeeded, the primary is asked
 	working, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	r.running.Go(func() { r.follow(working) })
