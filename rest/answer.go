@@ -83,12 +83,17 @@ func (x *Request) Write(a *Answer) {
 // compressFrom is the length of an answer from which compressing it is worth the time, in bytes.
 const compressFrom = 8 << 10
 
-// compressed returns the body of an answer as it is sent: a large one to a script of our own pages compressed. Programs are
+// compresses reports whether JSON of a size is sent compressed: a large one to a script of our own pages. Programs are
 // usually near the server, or behind a proxy that compresses; and to them the length of a compressed answer could tell about
 // secrets in it, if another site had a part of it. A script of ours shows the token of its session, which no other site has.
-func (x *Request) compressed(a *Answer) []byte {
+func (x *Request) compresses(size int64) bool {
 	h := x.HTTP.Header
-	if len(a.Body) < compressFrom || a.Mime != MIMEJSON || a.Etag != "" || h.Get(csrfHeader) == "" || x.Writer.Header().Get("Content-Encoding") != "" || !Accepts(h.Get("Accept-Encoding"), "gzip") {
+	return size >= compressFrom && h.Get(csrfHeader) != "" && x.Writer.Header().Get("Content-Encoding") == "" && Accepts(h.Get("Accept-Encoding"), "gzip")
+}
+
+// compressed returns the body of an answer as it is sent.
+func (x *Request) compressed(a *Answer) []byte {
+	if a.Mime != MIMEJSON || a.Etag != "" || !x.compresses(int64(len(a.Body))) {
 		return a.Body
 	}
 	var b bytes.Buffer

@@ -116,7 +116,7 @@ const compressUpTo = 4 << 20
 // nil for any other file, which is sent as it is.
 func (x *Request) compressedFile(a *Answer, r io.ReadSeeker) []byte {
 	b := a.File.Blob
-	if x.HTTP.Method != http.MethodPost || x.Status != http.StatusOK || b.Type != "application/json" || b.Size < compressFrom || b.Size > compressUpTo {
+	if x.HTTP.Method != http.MethodPost || x.Status != http.StatusOK || b.Type != "application/json" || b.Size > compressUpTo || !x.compresses(b.Size) {
 		return nil
 	}
 	var text bytes.Buffer
