@@ -136,7 +136,8 @@
     history.replaceState(null, "", `#${id}`);
     const box = byId("one");
     const ended = r.state === "done" || r.state === "failed";
-    const versions = ended ? await others(r) : [];
+    const again = ended && r.door !== "listener";
+    const versions = again ? await others(r) : [];
     box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null, ended ? null : stop(r),
       make("button", { type: "button", class: "quiet", onclick: () => {
         box.hidden = true;
@@ -148,7 +149,7 @@
     ...(r.state === "waiting" ? [make("p", {}, `It waits for ${r.event || r.for}`, r.until ? ` until ${new Date(r.until).toLocaleString()}` : "", r.line ? ` at line ${r.line}.` : ".")] : []),
     ...parts(r),
     ...(r.trace ? [make("h3", {}, "Steps"), make("ol", { class: "steps" }, step(r.trace))] : []),
-    ...(ended && r.door !== "listener" ? [form(r, versions)] : []));
+    ...(again ? [form(r, versions)] : []));
     box.hidden = false;
     const first = edit && box.querySelector("[name=params]");
     (first || box).focus();
