@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"catena/ops/drive"
 	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/storagetest"
 )
 
 // copied is what a computer has of an item.
@@ -146,5 +149,66 @@ func (c *computer) sync() {
 		c.remove(ch.ItemID)
 		c.items[ch.ItemID] = item
 		maps.Copy(c.items, below)
+	}
+}
+
+// TestDigestsInParts: where many files are to be read for their digests, a batch ends early and the next one goes on; of as many
+// changes it is said that there are too many. All is told in the end, and nothing twice.
+func TestDigestsInParts(t *testing.T) {
+	w := world{storagetest.Open(t, func(c *storage.Config) { c.Bounds = c.Bounds.With(drive.Limits{Digest: 100}) }), t}
+	g := &gardener{world: w}
+	var folder string
+	w.must("Administrator", func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		d, err := tx.Create(root, "Folder", "", nil)
+		if err == nil {
+			folder = d.ID()
+		}
+		return err
+	})
+	g.register("Administrator", folder, true)
+	c := &computer{t: t, repo: w.Repo, user: "Administrator", items: map[string]copied{}, upTo: -1}
+	c.sync()
+	const files = 20 // of 90 bytes: five are more than four times the limit
+	w.must("Administrator", func(tx *storage.Tx) error {
+		d, err := tx.Doc(storage.Ref(folder))
+		for i := 0; i < files && err == nil; i++ {
+			b := blob.FromBytes(fmt.Sprint(i, ".bin"), "application/octet-stream", fmt.Appendf(nil, "%090d", i))
+			_, err = tx.Create(d, "File", fmt.Sprint("f", i), storage.Props{"file:content": b})
+		}
+		return err
+	})
+	c.see(func(v *drive.View) error {
+		s, err := v.Changes(c.upTo, c.roots)
+		if err == nil && (!s.TooMany || len(s.Changes) != 0) {
+			t.Errorf("%d changes, too many: %t", len(s.Changes), s.TooMany)
+		}
+		return err
+	})
+	var sizes []int
+	seen := map[string]bool{}
+	for at, n := "", 1; n > 0; {
+		c.see(func(v *drive.View) error {
+			it, err := v.Find("defaultSyncRootFolderItemFactory#" + w.Name() + "#" + folder)
+			if err != nil {
+				return err
+			}
+			items, next, err := v.Scroll(it, at, 12)
+			at, n = next, len(items)
+			sizes = append(sizes, n)
+			for _, i := range items {
+				if i.DigestAlgorithm != "MD5" || seen[i.ID] {
+					t.Errorf("%s: %s, twice %t", i.Name, i.DigestAlgorithm, seen[i.ID])
+				}
+				seen[i.ID] = true
+			}
+			return err
+		})
+	}
+	if want := []int{5, 5, 5, 5, 0}; !slices.Equal(sizes, want) || len(seen) != files {
+		t.Errorf("batches of %v, want %v; %d files", sizes, want, len(seen))
 	}
 }
