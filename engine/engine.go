@@ -61,10 +61,10 @@ func (r *running) view(ctx context.Context, attempt func(*storage.Tx) error) err
 	e, call := r.e, r.call
 	if rep := e.replica.Load(); rep != nil && call.MaxStale > 0 {
 		if age, ok := rep.Behind(); ok && age <= min(call.MaxStale, e.limits.Staleness) {
-			if r.res.Stale, r.res.Age = true, age; rep.Repo.View(ctx, call.As, attempt) == nil {
+			if r.res.Age = max(age, 1); rep.Repo.View(ctx, call.As, attempt) == nil {
 				return nil
 			}
-			r.res.Stale, r.res.Age = false, 0
+			r.res.Age = 0
 		}
 	}
 	return e.repo.View(ctx, call.As, attempt)

@@ -63,8 +63,7 @@ type Result struct {
 	Changes  []storage.Change // of a dry run
 	Replayed bool             // the answer of an earlier call with the same idempotency key
 	Attempts int
-	Stale    bool          // a replica has answered
-	Age      time.Duration // of what it showed, at most
+	Age      time.Duration // of what a replica showed, at most; 0: it is the latest
 	Void     bool          // the operation returned nothing
 	Told     bool          // to Ended, in what was committed
 	Ignored  []string      // names of parameters given in JSON that the operation does not have or does not use

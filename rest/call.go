@@ -112,7 +112,7 @@ func (x *Request) report(call *engine.Call, res *engine.Result, tell func(h http
 	if call.Trace && res.Trace != nil {
 		h.Set("Catena-Trace", res.Trace.ID)
 	}
-	if res.Stale {
+	if res.Age > 0 {
 		h.Set("Age", strconv.Itoa(int(math.Ceil(res.Age.Seconds()))))
 	}
 	if tell != nil && !res.Replayed && !call.DryRun {

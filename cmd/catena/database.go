@@ -12,8 +12,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"catena/engine"
@@ -181,7 +181,7 @@ func (g *global) isFolder() bool { return g.shared() && filepath.IsAbs(g.blobs) 
 // checkPlaces tells what is wrong with the settings of where the store and the content of files are.
 func (g *global) checkPlaces() error {
 	var all []error
-	if g.shared() && !strings.HasPrefix(g.store, "postgres://") && !strings.HasPrefix(g.store, "postgresql://") {
+	if g.shared() && !isDatabase(g.store) {
 		all = append(all, errors.New("store: must be the address of a database, such as postgres://USER@HOST/DATABASE"))
 	}
 	if g.blobs != "" && !g.isFolder() {
@@ -190,6 +190,11 @@ func (g *global) checkPlaces() error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// isDatabase reports whether a setting has the form of the address of a database.
+func isDatabase(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
 // restoreShared fills an empty database from a backup.
@@ -216,16 +221,6 @@ func (g *global) where() string {
 // replicaRetry is how long a server waits before it tries again to open a replica.
 const replicaRetry = 2 * time.Second
 
-// replica is a standby of the database, which answers reads that accept its age.
-type replica struct {
-	named bool // in the settings
-
-	mu    sync.Mutex
-	store *postgres.Store // nil: it is not open
-	db    *kv.DB          // of store
-	repos []*storage.Repo // in the order of the branches
-}
-
 // checkReplica tells what is wrong with the setting of the replica.
 func (s *serve) checkReplica(g *global) error {
 	switch {
@@ -233,7 +228,7 @@ func (s *serve) checkReplica(g *global) error {
 		return nil
 	case !g.shared():
 		return errors.New("replica: needs a database as store; set store")
-	case !strings.HasPrefix(s.replica, "postgres://") && !strings.HasPrefix(s.replica, "postgresql://"):
+	case !isDatabase(s.replica):
 		return errors.New("replica: must be the address of a standby of the database, such as postgres://USER@HOST/DATABASE")
 	}
 	return nil
@@ -242,15 +237,14 @@ func (s *serve) checkReplica(g *global) error {
 // followReplica has the replica of an address answer reads until ctx ends. The server works without it, and looks for it as long as
 // it takes.
 func (a *app) followReplica(address string, o openOptions) func(context.Context) error {
-	a.replica.named = true
 	return func(ctx context.Context) error {
 		told := ""
 		for ctx.Err() == nil {
-			err := a.openReplica(ctx, address, o)
+			stop, err := a.openReplica(ctx, address, o)
 			if err == nil {
 				a.log.Info("the replica answers reads that accept its age", "replica", postgres.Name(address))
 				<-ctx.Done()
-				break
+				return stop()
 			}
 			if text := err.Error(); text != told && ctx.Err() == nil {
 				a.log.Warn("the replica cannot be used", "replica", postgres.Name(address), "error", err)
@@ -261,68 +255,55 @@ func (a *app) followReplica(address string, o openOptions) func(context.Context)
 			case <-ctx.Done():
 			}
 		}
-		return a.replica.close(a)
+		return nil
 	}
 }
 
-// openReplica opens the repositories of a replica, and has the engines ask them.
-func (a *app) openReplica(ctx context.Context, address string, o openOptions) (err error) {
+// openReplica opens the repositories of a replica, and has the engines ask them until stop is called, after the last request.
+func (a *app) openReplica(ctx context.Context, address string, o openOptions) (stop func() error, err error) {
 	store, err := a.database.OpenReplica(ctx, address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	db := kv.New(store, kv.Options{Log: a.log, Observe: a.meters.observe})
 	var repos []*storage.Repo
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, closeAll(repos), db.Close())
+	closed := func() (err error) {
+		for _, r := range slices.Backward(repos) {
+			err = errors.Join(err, r.Close())
 		}
-	}()
+		return errors.Join(err, db.Close())
+	}
 	for i, b := range a.branches {
 		c := a.repository(o)
-		if c.DB = db; i > 0 {
+		if i > 0 {
 			c = a.further(o, b.repo.Name())
 			c.First = repos[0]
 		}
+		c.DB = db
 		r, err := storage.Open(ctx, c, "")
 		if err != nil {
-			return fault.Wrap(err, fmt.Sprintf("repository %s", b.repo.Name()))
+			return nil, errors.Join(fault.Wrap(err, "repository %s", b.repo.Name()), closed())
 		}
 		repos = append(repos, r)
 	}
-	a.replica.mu.Lock()
-	a.replica.store, a.replica.db, a.replica.repos = store, db, repos
-	a.replica.mu.Unlock()
+	a.replica.Store(store)
 	for i, b := range a.branches {
 		a.engine.On(b.repo).Follow(&engine.Replica{Repo: repos[i], Behind: store.Behind})
 	}
-	return nil
-}
-
-// close ends the use of the replica. Requests have ended before.
-func (r *replica) close(a *app) error {
-	for _, b := range a.branches {
-		a.engine.On(b.repo).Follow(nil)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.store == nil {
-		return nil
-	}
-	err := errors.Join(closeAll(r.repos), r.db.Close())
-	r.store, r.db, r.repos = nil, nil, nil
-	return err
-}
-
-func closeAll(repos []*storage.Repo) (err error) {
-	for i := len(repos) - 1; i >= 0; i-- {
-		err = errors.Join(err, repos[i].Close())
-	}
-	return err
+	return func() error {
+		a.replica.Store(nil)
+		for _, b := range a.branches {
+			a.engine.On(b.repo).Follow(nil)
+		}
+		return closed()
+	}, nil
 }
 
 // replicaFigures are those of the replica, if the settings name one.
-type replicaFigures struct{ *app }
+type replicaFigures struct {
+	*app
+	named bool
+}
 
 var (
 	descReplicaUp  = prometheus.NewDesc("catena_replica_up", "1 while the replica answers, 0 while it does not.", nil, nil)
@@ -337,13 +318,10 @@ func (f replicaFigures) Describe(to chan<- *prometheus.Desc) {
 
 // Collect finds them out.
 func (f replicaFigures) Collect(to chan<- prometheus.Metric) {
-	f.replica.mu.Lock()
-	store := f.replica.store
-	f.replica.mu.Unlock()
-	if !f.replica.named {
+	if !f.named {
 		return
 	}
-	if store != nil {
+	if store := f.replica.Load(); store != nil {
 		if age, ok := store.Behind(); ok {
 			to <- prometheus.MustNewConstMetric(descReplicaUp, prometheus.GaugeValue, 1)
 			to <- prometheus.MustNewConstMetric(descReplicaAge, prometheus.GaugeValue, age.Seconds())

@@ -14,6 +14,13 @@ import (
 // ask sends a request to a server as a user and returns status and body.
 func (p *process) ask(t *testing.T, user, method, path, body string) (int, string) {
 	t.Helper()
+	resp, text := p.do(t, user, method, path, body)
+	return resp.StatusCode, text
+}
+
+// do sends a request to a server as a user, with headers, and returns the answer and its body.
+func (p *process) do(t *testing.T, user, method, path, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
 	req, err := http.NewRequest(method, p.base+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -24,6 +31,9 @@ func (p *process) ask(t *testing.T, user, method, path, body string) (int, strin
 		password = "a long " + user
 	}
 	req.SetBasicAuth(user, password)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +43,7 @@ func (p *process) ask(t *testing.T, user, method, path, body string) (int, strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp.StatusCode, string(text)
+	return resp, string(text)
 }
 
 // want is ask for a request that has a status.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -88,7 +89,7 @@ type app struct {
 	location  contentLocation
 	answering answering // of the bucket, if content is in one
 	repo      *storage.Repo
-	replica   replica
+	replica   atomic.Pointer[postgres.Store] // a standby that answers reads which accept its age; nil: there is none, or not yet
 	engine    *engine.Engine
 	pdf       *pdf.Tool
 	programs  *program.Programs

@@ -234,7 +234,7 @@ func (s *serve) listen(ctx context.Context) (net.Listener, error) {
 func (s *serve) metrics(a *app) *prometheus.Registry {
 	s.scrubber = maintenance.NewScrubber(a.repo, s.scrubEvery)
 	registry := a.registry()
-	registry.MustRegister(scrubFigures{s.scrubber}, replicaFigures{a})
+	registry.MustRegister(scrubFigures{s.scrubber}, replicaFigures{a, s.replica != ""})
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}

@@ -60,6 +60,17 @@ func (s *Store) configure(address string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
+// pools makes the pools of the store.
+func (s *Store) pools(ctx context.Context, base *pgxpool.Config) (err error) {
+	if s.main, err = s.pool(ctx, base, s.opts.Connections); err != nil {
+		return err
+	}
+	if s.spare, err = s.pool(ctx, base, reserve); err != nil {
+		s.main.Close()
+	}
+	return err
+}
+
 // pool makes a pool of connections that are ready for transactions.
 func (s *Store) pool(ctx context.Context, base *pgxpool.Config, size int) (*pgxpool.Pool, error) {
 	config := base.Copy()

@@ -103,13 +103,7 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	if s.main, err = s.pool(ctx, config, o.Connections); err == nil {
-		s.spare, err = s.pool(ctx, config, reserve)
-	}
-	if err != nil {
-		if s.main != nil {
-			s.main.Close()
-		}
+	if err := s.pools(ctx, config); err != nil {
 		s.disown()
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"strconv"
 	"sync/atomic"
@@ -33,10 +31,7 @@ type replica struct {
 
 // OpenReplica opens a standby of the database, which may show an older state; see Behind. Its transactions cannot write.
 func (s *Store) OpenReplica(ctx context.Context, address string) (*Store, error) {
-	id := make([]byte, 8)
-	_, _ = rand.Read(id)
-	r := &Store{opts: s.opts, log: s.log, node: hex.EncodeToString(id), replica: &replica{primary: s}}
-	r.opts.Alone = false
+	r := &Store{opts: s.opts, log: s.log, replica: &replica{primary: s}}
 	config, err := r.configure(address)
 	if err != nil {
 		return nil, err
@@ -44,11 +39,7 @@ func (s *Store) OpenReplica(ctx context.Context, address string) (*Store, error)
 	if err := r.recognize(ctx, config); err != nil {
 		return nil, err
 	}
-	if r.main, err = r.pool(ctx, config, r.opts.Connections); err != nil {
-		return nil, err
-	}
-	if r.spare, err = r.pool(ctx, config, reserve); err != nil {
-		r.main.Close()
+	if err := r.pools(ctx, config); err != nil {
 		return nil, err
 	}
 	_ = r.beat(ctx) // until it has succeeded, the primary is asked
@@ -87,9 +78,6 @@ func (s *Store) recognize(ctx context.Context, config *pgxpool.Config) error {
 	}
 	return nil
 }
-
-// IsReplica reports whether the store is opened on a standby.
-func (s *Store) IsReplica() bool { return s.replica != nil }
 
 // Writable returns why a store takes no writes, if it is a replica.
 func (s *Store) Writable() error {
