@@ -70,18 +70,42 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 	}
 	// The order matters: the number of steps is bounded before they are resolved, and circles are
 	// looked for last, because only that reads the texts of other chains.
+	problems, err := chain.checkEvents(c, source)
+	if err != nil {
+		return chain.Name, nil, err
+	}
 	if _, err := chain.plan(c.Set(), c.Tx.Repo().Types()); err != nil {
-		return chain.Name, problemsOf(chain, err), nil
+		return chain.Name, append(problemsOf(chain, err), problems...), nil
 	}
 	circle, err := ch.circle(c, chain)
 	if err != nil || circle == nil {
-		return chain.Name, nil, err
+		return chain.Name, problems, err
 	}
 	message := "the chain calls itself: " + strings.Join(circle, " → ")
 	if len(circle) > maxNesting {
 		message = "chains are nested more than 32 deep: " + strings.Join(circle, " → ")
 	}
-	return chain.Name, []library.Problem{{File: file, Line: 1, Column: 1, Message: message}}, nil
+	return chain.Name, append(problems, library.Problem{File: file, Line: 1, Column: 1, Message: message}), nil
+}
+
+// checkEvents looks at the names of events that the chain waits for.
+func (chain *Chain) checkEvents(c *engine.Ctx, source string) (problems []library.Problem, err error) {
+	for n, s := range chain.all() {
+		name, at := s.Awaits()
+		if name == "" {
+			continue
+		}
+		p, err := library.CheckEvent(c, "chain", library.Version{Name: chain.Name, Source: source}, name)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			p.File, p.Line, p.Column, p.Step, p.Param = chain.File, at.Line, at.Column, n+1, engine.BlockWait+"/"+engine.WaitedEvent
+			p.Message = fmt.Sprintf("step %d: wait: %s", n+1, p.Message)
+			problems = append(problems, *p)
+		}
+	}
+	return problems, nil
 }
 
 // circle follows the chains that a chain calls and returns the way back to one of them, or

@@ -18,8 +18,8 @@ func (p runParams) run(ch *Chains, c *engine.Ctx, in any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) > 0 {
-		return nil, library.Refused(problems, fault.CodeSource)
+	if wrong := library.Wrong(problems); len(wrong) > 0 {
+		return nil, library.Refused(wrong, fault.CodeSource)
 	}
 	chain, _ := Parse(p.Name, []byte(p.Source))
 	plan, err := chain.plan(c.Set(), nil)

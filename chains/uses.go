@@ -65,7 +65,7 @@ func mentions(noun, source, name string) (lines []int) {
 	if noun == "script" {
 		n := 0
 		for line := range strings.Lines(source) {
-			if n++; said(line, name) {
+			if n++; library.Says(line, name) || library.Says(line, "Chain."+name) {
 				lines = append(lines, n)
 			}
 		}
@@ -92,22 +92,4 @@ func mentions(noun, source, name string) (lines []int) {
 	}
 	walk(&root, "", 0)
 	return lines
-}
-
-// said reports whether a line has a name that is no part of another one.
-func said(line, name string) bool {
-	part := func(b byte) bool {
-		return b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-	}
-	for at := 0; ; at++ {
-		i := strings.Index(line[at:], name)
-		if i < 0 {
-			return false
-		}
-		at += i
-		end := at + len(name)
-		if (at == 0 || !part(line[at-1]) || strings.HasSuffix(line[:at], "Chain.")) && (end == len(line) || !part(line[end])) {
-			return true
-		}
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"catena/engine/event"
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
@@ -124,17 +123,25 @@ func (b *planner) waiting(st *step) {
 				b.fail(&st.Step, st.n, BlockWait+"/"+name, err)
 			}
 		}
-		if text, ok := compiled.fixed.(string); ok && name == WaitedEvent && b.o.Types != nil {
-			if err := event.Check(text); err != nil {
-				b.fail(&st.Step, st.n, BlockWait+"/"+name, err)
-			}
-		}
 		if st.block.wait == nil {
 			st.block.wait = map[string]value{}
 		}
 		st.block.wait[name] = compiled
 	}
 	b.scope.add(waitedVariable, actionVariable)
+}
+
+// Awaits is the name of the event that the step waits for, and where it stands; "" if it waits for none, or for one that an expression
+// names.
+func (s *Step) Awaits() (event string, at Position) {
+	if s.Block == nil {
+		return "", Position{}
+	}
+	name, _ := s.Block.Wait[WaitedEvent].(string)
+	if v, err := compileValue(name, true); err != nil || v.fixed == nil {
+		return "", Position{}
+	}
+	return name, s.Positions[BlockWait+"/"+WaitedEvent]
 }
 
 // asDuration reads a duration as Go writes it, or in days.

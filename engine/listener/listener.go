@@ -83,7 +83,7 @@ func (ls *Listeners) check(c *engine.Ctx, file, source string) (string, []librar
 		return "", problems, nil
 	}
 	problems = l.check(c.Set(), storage.TypesOf(c.Tx))
-	events, err := l.checkEvents(c)
+	events, err := l.checkEvents(c, source)
 	return l.Name, append(problems, events...), err
 }
 

@@ -84,6 +84,7 @@ const ChainCards = (() => {
     const shown = open.has(card.path);
     const text = brief(card);
     const member = (name) => card.members.find((m) => m.name === name)?.value;
+    const bad = card.problems.filter((p) => !p.warning);
     const head = make("button", {
       type: "button", class: "title", "data-key": `${card.path} open`, "aria-expanded": String(shown), "aria-controls": shown ? `form-${number(card)}` : null,
       onclick: () => {
@@ -92,14 +93,14 @@ const ChainCards = (() => {
       },
     }, make("span", { class: "place" }, String(number(card))), make("span", { class: "what" }, make("strong", {}, label(card, outline)), text ? make("span", { class: "soft" }, text) : null));
     const tags = [card.op && card.op !== label(card, outline) ? make("code", {}, card.op) : null, member("when") ? make("span", { class: "tag" }, "only when ", String(member("when"))) : null, member("as") ? make("span", { class: "tag" }, `as ${member("as")}`) : null,
-      card.problems.length ? make("span", { class: "tag bad" }, card.problems.length === 1 ? "1 problem" : `${card.problems.length} problems`) : null].filter(Boolean);
+      bad.length ? make("span", { class: "tag bad" }, bad.length === 1 ? "1 problem" : `${bad.length} problems`) : null, card.problems.length > bad.length ? make("span", { class: "tag" }, "warning") : null].filter(Boolean);
     // What its form shows at a field is not shown twice.
-    const field = (p) => shown && (card.kind === "operation" ? outline.operations[card.op]?.schema.properties?.[p.param] : p.param === card.kind);
+    const field = (p) => shown && (card.kind === "operation" ? outline.operations[card.op]?.schema.properties?.[p.param] : p.param?.split("/")[0] === card.kind);
     const wrongs = card.problems.filter((p) => !field(p));
     const did = page.did(card);
-    return make("li", { class: `step${card.problems.length ? " bad" : ""}`, "data-step": card.line, "data-path": card.path, "data-kind": card.kind },
+    return make("li", { class: `step${bad.length ? " bad" : ""}`, "data-step": card.line, "data-path": card.path, "data-kind": card.kind },
       head, tags.length ? make("div", { class: "tags" }, ...tags) : null,
-      wrongs.length ? make("ul", { class: "wrongs" }, ...wrongs.map((p) => make("li", {}, make("button", { type: "button", class: "alert problem", "data-line": p.line, onclick: () => page.show(p.line, p.column) }, ChainForm.brief(p))))) : null,
+      wrongs.length ? make("ul", { class: "wrongs" }, ...wrongs.map((p) => make("li", {}, make("button", { type: "button", class: p.warning ? "problem" : "alert problem", "data-line": p.line, onclick: () => page.show(p.line, p.column) }, ChainForm.brief(p))))) : null,
       did ? make("ul", { class: "did", "aria-label": `Dry run of step ${number(card)}` }, ...(did.error ? [make("li", { class: "wrong" }, did.error)] : did.changes.length ? did.changes.map(change) : [make("li", { class: "soft" }, did.times ? "Changes nothing." : "Did not run.")])) : null,
       shown ? body(card, outline, page) : null,
       card.branches.length ? make("div", { class: "lanes" }, ...card.branches.map((lane) => branch(lane, card, outline, page))) : null);

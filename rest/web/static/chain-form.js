@@ -95,8 +95,9 @@ const ChainForm = (() => {
   const field = (f) => {
     const id = `field-${++serial}`;
     const wrong = f.problems || [];
+    const invalid = wrong.some((p) => !p.warning);
     const about = [f.doc ? `${id}-doc` : "", wrong.length ? `${id}-wrong` : ""].filter(Boolean).join(" ");
-    const common = { id, "data-key": f.path, "aria-invalid": wrong.length ? "true" : null, "aria-describedby": about || null, "aria-required": f.required ? "true" : null };
+    const common = { id, "data-key": f.path, "aria-invalid": invalid ? "true" : null, "aria-describedby": about || null, "aria-required": f.required ? "true" : null };
     let control = expression(f.value) ? null : picker(f, common);
     let list = null;
     if (control) send(control, f, f.kind);
@@ -113,7 +114,7 @@ const ChainForm = (() => {
       make("label", { for: id }, f.label, f.required ? make("span", { class: "soft" }, " required") : null),
       make("div", { class: "control" }, control, list, other),
       f.doc ? make("p", { id: `${id}-doc` }, f.doc) : null,
-      wrong.length ? make("p", { id: `${id}-wrong`, class: "wrong" }, wrong.map((p) => p.message).join(" ")) : null);
+      wrong.length ? make("p", { id: `${id}-wrong`, class: invalid ? "wrong" : null }, wrong.map((p) => p.message).join(" ")) : null);
   };
 
   // pairs are the members of a map, each with a field, and a field for the name of another one.
@@ -157,7 +158,7 @@ const ChainForm = (() => {
   };
 
   // brief is a message without the step and the operation that its card shows.
-  const brief = (p) => p.message.replace(/^step \d+: [^:]+: /, "").replace(/^parameter "[^"]+": /, "") + (p.nearest ? `, perhaps ${p.nearest}` : "");
+  const brief = (p) => (p.warning ? "Warning: " : "") + p.message.replace(/^step \d+: [^:]+: /, "").replace(/^parameter "[^"]+": /, "") + (p.nearest ? `, perhaps ${p.nearest}` : "");
 
   const opened = new Set();
   const folded = (key, title, content) => {

@@ -69,7 +69,8 @@
     ready();
   };
 
-  const problems = (list) => list.reduce((n, c) => n + c.problems.length + c.branches.reduce((m, b) => m + problems(b.steps), 0), 0);
+  const wrong = (list) => list.filter((p) => !p.warning).length;
+  const problems = (list) => list.reduce((n, c) => n + wrong(c.problems) + c.branches.reduce((m, b) => m + problems(b.steps), 0), 0);
 
   const check = async (next) => {
     const mine = ++checks;
@@ -78,7 +79,7 @@
     if (mine !== checks) return;
     outline = answer;
     keeping(draw, next);
-    const n = answer.problems.length + problems(answer.steps);
+    const n = wrong(answer.problems) + problems(answer.steps);
     byId("state").textContent = n ? `Problems found: ${n}` : "No problems found.";
     byId("state").className = n ? "tag bad" : "tag good";
   };

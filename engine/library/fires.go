@@ -1,0 +1,88 @@
+package library
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"catena/engine"
+	"catena/engine/event"
+)
+
+// firing are the kinds of text that may fire events.
+var firing = []string{"chain", "hook", "listener", "module", "schedule", "script"}
+
+// awaiting are the keys of texts behind which names of events stand that are waited for, and not fired.
+var awaiting = []string{"events", "wait"}
+
+// CheckEvent looks at the name of an event that a text waits for, and that neither the server nor a deployed text nor the text itself
+// fires. It refuses a name that is like one of the server's events, and warns of others: Event.Fire fires events of any name, also when
+// somebody calls it from elsewhere, so they may be right. The text has a name and a source, and takes the place of the one that is
+// deployed. Where the problem is the caller says; nil: there is none.
+func CheckEvent(c *engine.Ctx, noun string, text Version, name string) (*Problem, error) {
+	if event.Known(name) {
+		return nil, nil
+	}
+	if fires(noun, text.Source, name) {
+		return nil, nil
+	}
+	for _, other := range firing {
+		all, err := Deployed(c, other)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(v Version) bool { return (other != noun || v.Name != text.Name) && fires(other, v.Source, name) }) {
+			return nil, nil
+		}
+	}
+	if wrong := event.Check(name); wrong != nil {
+		return &Problem{Message: wrong.Error()}, nil
+	}
+	return &Problem{Message: "neither the server nor a deployed text fires the event " + strconv.Quote(name) + "; calls of Event.Fire may", Warning: true}, nil
+}
+
+// fires reports whether a text has the name of an event as a word of its own, where it does not wait for it.
+func fires(noun, source, name string) bool {
+	if noun == "script" || noun == "module" || !Says(source, name) {
+		return Says(source, name)
+	}
+	var root yaml.Node
+	if yaml.Unmarshal([]byte(source), &root) != nil {
+		return false
+	}
+	var said strings.Builder
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode {
+			said.WriteString(n.Value)
+			said.WriteByte('\n')
+		}
+		for i, v := range n.Content {
+			if n.Kind != yaml.MappingNode || i%2 == 1 && !slices.Contains(awaiting, n.Content[i-1].Value) {
+				walk(v)
+			}
+		}
+	}
+	walk(&root)
+	return Says(said.String(), name)
+}
+
+// Says reports whether a text has a name that is no part of another one.
+func Says(text, name string) bool {
+	part := func(b byte) bool {
+		return b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+	}
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(name)
+		if (at == 0 || !part(text[at-1])) && (end == len(text) || !part(text[end])) {
+			return true
+		}
+	}
+}
