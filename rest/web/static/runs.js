@@ -19,16 +19,19 @@
     return true;
   }, "quiet danger");
 
-  // goOn has a chain that waits go on. One that failed may do so in a version in which the cause is fixed.
+  // goOn has a chain that waits go on. One that failed may do so in a version in which the cause is fixed. The list is old if the chain
+  // has gone on by itself meanwhile.
   const goOn = async (r) => {
+    let asked = false;
     const version = make("select", { name: "version" }, make("option", { value: "same" }, r.version ? `as it began: ${r.version}` : "as it began"), make("option", { value: "latest" }, "the latest"));
-    return await Dialogs.open({ title: `Continue ${r.op}`, action: "Continue", body: [
+    await Dialogs.open({ title: `Continue ${r.op}`, action: "Continue", body: [
       make("p", { class: "soft" }, r.error ? "It is tried again from the step that failed." : "It does not wait any longer."),
       make("label", { class: "field" }, "Version of the chain", version, make("p", {}, "The latest version must wait at the same step.")),
     ], act: async () => {
+      asked = true;
       await run("Run.Continue", { id: r.id, version: version.value });
-      return true;
-    } }) === true;
+    } });
+    return asked;
   };
 
   const item = (r) => {
