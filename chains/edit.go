@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
-
 	"catena/engine"
 	"catena/engine/find"
 	"catena/engine/library"
@@ -170,16 +168,9 @@ func blank(b engine.BlockForm) map[string]any {
 // builtin are the names of the chains that come with the server.
 var builtin = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
-	entries, err := defaults.ReadDir("defaults")
-	if err != nil {
-		return names
-	}
-	for _, f := range entries {
-		source, err := defaults.ReadFile("defaults/" + f.Name())
-		var head struct{ Name string }
-		if err == nil && yaml.Unmarshal(source, &head) == nil {
-			names[head.Name] = true
-		}
+	all, _ := written() // an error has kept the server from starting
+	for _, chain := range all {
+		names[chain.Name] = true
 	}
 	return names
 })

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -85,9 +86,31 @@ func (r *Reader) Files(fn func(root *yaml.Node), layers ...fs.FS) error {
 	return nil
 }
 
+// parsed are the contents of files that are part of the program, by builtInFile. They are read again with each text that is
+// checked, and no reader changes nodes.
+var parsed sync.Map
+
+// builtInFile is a file of a folder that is part of the program.
+type builtInFile struct {
+	folder builtInFolder
+	name   string
+}
+
 // File reads one file of a layer, and calls fn with its content.
 func (r *Reader) File(layer int, files fs.FS, name string, fn func(root *yaml.Node)) error {
 	r.here = Position{Layer: layer, File: name, Line: 1}
+	if folder, ok := files.(builtInFolder); ok {
+		key := builtInFile{folder, name}
+		if root, ok := parsed.Load(key); ok {
+			fn(root.(*yaml.Node))
+			return nil
+		}
+		read := fn
+		fn = func(root *yaml.Node) {
+			parsed.Store(key, root)
+			read(root)
+		}
+	}
 	data, err := ReadFile(files, name)
 	switch {
 	case fault.Is(err, fault.Invalid):
@@ -189,14 +212,22 @@ func (r *Reader) At(n *yaml.Node) Position {
 	return Position{Layer: r.here.Layer, File: r.here.File, Line: n.Line, Column: n.Column}
 }
 
-// Folder returns the folder of files that is part of the program.
-func Folder(files embed.FS, name string) fs.FS {
-	sub, err := fs.Sub(files, name)
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return sub
+// builtInFolder is a folder that is part of the program.
+type builtInFolder struct {
+	files embed.FS
+	name  string
 }
+
+// Open opens a file of the folder, or the folder itself.
+func (f builtInFolder) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return f.files.Open(path.Join(f.name, name))
+}
+
+// Folder returns the folder of files that is part of the program. Reader parses each of its files once.
+func Folder(files embed.FS, name string) fs.FS { return builtInFolder{files, name} }
 
 // Pairs calls fn with each key and value of a mapping; a key stands once.
 func (r *Reader) Pairs(n *yaml.Node, fn func(key, value *yaml.Node)) {

@@ -1,6 +1,8 @@
 package declare_test
 
 import (
+	"embed"
+	"errors"
 	"io/fs"
 	"maps"
 	"slices"
@@ -90,5 +92,30 @@ func TestMistakes(t *testing.T) {
 		if lines := strings.Split(err.Error(), "\n"); i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d: want %s in\n%v", i, want, err)
 		}
+	}
+}
+
+//go:embed testdata
+var program embed.FS
+
+// TestFolder reads a file of the program twice: it is parsed once, and told as what it is each time.
+func TestFolder(t *testing.T) {
+	var roots []*yaml.Node
+	for layer := range 2 {
+		var r declare.Reader
+		if err := r.File(layer, declare.Folder(program, "testdata"), "things.yaml", func(root *yaml.Node) {
+			roots = append(roots, root)
+			if got, want := r.At(root.Content[2]), (declare.Position{Layer: layer, File: "things.yaml", Line: 2, Column: 1}); got != want {
+				t.Errorf("at %+v, want %+v", got, want)
+			}
+		}); err != nil || r.Err() != nil {
+			t.Fatal(err, r.Err())
+		}
+	}
+	if len(roots) != 2 || roots[0] != roots[1] || roots[0].Content[1].Value != "first" {
+		t.Errorf("read %v", roots)
+	}
+	if _, err := fs.Stat(declare.Folder(program, "testdata"), "../declare_test.go"); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("outside of the folder: %v", err)
 	}
 }
