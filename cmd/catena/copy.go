@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"catena/cmd/catena/host"
 	"catena/storage/blob"
 	"catena/storage/disk"
 	"catena/storage/fault"
@@ -115,6 +116,9 @@ func (g *global) openAlone(ctx context.Context) (*app, error) {
 	log, err := g.logger()
 	if err != nil {
 		return nil, err
+	}
+	if err := host.CheckOwner(g.data); err != nil {
+		return nil, usage{err}
 	}
 	a := &app{dir: g.data, log: log, meters: newMeters()}
 	if err := g.openStore(ctx, a, openOptions{alone: true}); err != nil {

@@ -150,6 +150,9 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		return nil, usage{fault.Invalid.Errorf("data: name a directory with --data or CATENA_DATA")}
 	}
 	host.KeepPrivate()
+	if err := host.CheckOwner(g.data); err != nil {
+		return nil, usage{err}
+	}
 	for _, sub := range []string{"", "actions", "chains", "directories", "hooks", "listeners", "mail", "modules", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
