@@ -259,3 +259,32 @@ func kindOf(name string) fault.Kind {
 	}
 	return fault.Internal
 }
+
+// failure writes an error for the other side; ref names the server's own error object.
+func (w *writer) failure(err error, ref int64) {
+	kind, code, field := describe(err)
+	w.string(kind)
+	w.string(code)
+	w.string(field)
+	w.string(clip(err.Error(), 16<<10))
+	w.int(ref)
+}
+
+// failure reads an error of the other side.
+func (r *reader) failure() *remoteError {
+	kind, code, field, text := r.string(), r.string(), r.string(), r.string()
+	e := &fault.Error{Kind: kindOf(kind), Code: fault.CodeNamed(code), Field: field, Message: text}
+	return &remoteError{fault: e, ref: r.int()}
+}
+
+// remoteError is an error that has its original on the server, at ref; -1: it has none.
+type remoteError struct {
+	fault *fault.Error
+	ref   int64
+}
+
+// Error returns the message.
+func (e *remoteError) Error() string { return e.fault.Message }
+
+// Unwrap gives the kind.
+func (e *remoteError) Unwrap() error { return e.fault }

@@ -24,7 +24,7 @@ func FuzzSource(f *testing.F) {
 			return
 		}
 		started := time.Now()
-		_, err := compile("f.js", source, true)
+		_, err := compile("f.js", source, true, benchNames)
 		if took := time.Since(started); took > 10*time.Second {
 			t.Errorf("took %s", took)
 		}

@@ -6,6 +6,7 @@ import "time"
 // end of its pipe, and for the server the engine's context. Values that cross are nil, bool, int64, float64, string, time.Time,
 // []any, list, map[string]any, document and file; nothing else.
 type host interface {
+	// call does not keep params, which may be changed once it has returned.
 	call(op string, in any, params map[string]any, line int) (any, error)
 	helper(name string, args []any) (any, error) // Fn.name(args)
 	variable(name string) (v any, found bool, err error)
@@ -19,8 +20,9 @@ type host interface {
 
 // sender is a host that can also be told what to call without waiting for the end of it.
 type sender interface {
-	// send passes a call on; stack is the script's, innermost first. An error ends the run.
-	send(op string, in any, params map[string]any, stack []Frame) error
+	// send passes a call on. The input may be a value of the script, and the parameters nil, a map or *passed; stack is the
+	// script's, as it is sent. An error ends the run.
+	send(op string, in, params any, stack []byte) error
 }
 
 // absent stands for a variable that is to be removed.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,8 @@ type machine struct {
 	shapes  shapes
 	stack   []goja.StackFrame // of the call that is going on
 	frames  []Frame
+	sites   map[goja.StackFrame]*site
+	given   passed // of the call that is being sent
 	calls   int
 	logged  int
 	line    int               // of the script, when it last called out
@@ -73,6 +76,7 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 		extensions()[i].extend(m)
 	}
 	m.shadow(p.roots)
+	m.lock(p.literals.roots)
 	if len(p.text.imports) > 0 {
 		if err := m.link(p); err != nil {
 			return nil, m.failure(err)
@@ -197,42 +201,113 @@ func (m *machine) refused(err error, op string) {
 	m.throw(err, op)
 }
 
+// site is a place where the script calls the host.
+type site struct {
+	position
+	unused  string   // how the script calls there what it does not use the value of
+	literal *literal // nil: parameters are an object
+	stack   []goja.StackFrame
+	encoded []byte // stack as it is sent
+}
+
+// mostSites bounds how many places a machine remembers: a script can make more of them while it runs.
+const mostSites = 1000
+
 // calledFrom is where in the script the host is being called.
-func (m *machine) calledFrom() position {
+func (m *machine) calledFrom() *site {
 	// A native function has no line of its own, so the script's is one of the first few frames.
 	depth := 4
 	if len(m.program.modules) > 0 {
 		depth = maxFrames // the script may be far behind its modules
 	}
 	m.stack = m.vm.CaptureCallStack(depth, m.stack[:0])
-	for _, f := range m.stack {
-		if p := f.Position(); p.Line > 0 && f.SrcName() == m.program.file {
-			return position{p.Line, p.Column}
+	if len(m.stack) > 1 {
+		if s := m.sites[m.stack[1]]; s != nil {
+			return s
 		}
 	}
-	return position{line: m.line}
+	for i, f := range m.stack {
+		p := f.Position()
+		if p.Line == 0 || f.SrcName() != m.program.file {
+			continue
+		}
+		at := position{p.Line, p.Column}
+		s := &site{position: at, unused: m.program.unused[at]}
+		if i == 1 { // called by nothing but the script
+			s.literal = m.program.literals.calls[at]
+			if m.sites == nil || len(m.sites) >= mostSites {
+				m.sites = map[goja.StackFrame]*site{}
+			}
+			m.sites[f] = s
+		}
+		return s
+	}
+	return &site{position: position{line: m.line}}
+}
+
+// sentStack is the stack of a call as it is sent.
+func (m *machine) sentStack(at *site) []byte {
+	if len(m.stack) >= 4 {
+		m.stack = m.vm.CaptureCallStack(maxFrames+2, m.stack[:0])
+	}
+	if len(at.stack) == 0 || !slices.Equal(at.stack, m.stack) {
+		at.stack = append(at.stack[:0], m.stack...)
+		m.frames = framesOf(m.frames[:0], m.stack, m.program)
+		w := writer{b: at.encoded[:0]}
+		w.stack(m.frames)
+		at.encoded = w.b
+	}
+	return at.encoded
 }
 
 // errStopped ends a script whose run has failed already, at a call that it did not wait for.
 var errStopped = finalError{fault.Unavailable.Errorf("script: stopped").WithCode(fault.CodeScriptCancelled)}
 
-// sent has an operation called without waiting for it, where the script can do without
-// its value. path is how the script calls the operation.
-func (m *machine) sent(op, path string, at position, in any, params map[string]any) bool {
+// called calls an operation as path, with what the script passes. It returns nothing if the script can do without the value:
+// then the call is sent, and nobody waits for it.
+func (m *machine) called(op, path string, args []goja.Value) (v any, err error) {
+	at := m.calledFrom()
+	m.line = at.line
 	// Both must agree: what the parser has found at this position, and what is called here now. A script may
 	// have replaced the function in between.
-	if m.sender == nil || m.program.unused[at] != path {
-		return false
+	send := m.sender != nil && at.unused == path
+	literal := at.literal
+	if literal != nil && (literal.path != path || len(args) != 1+len(literal.names)) {
+		literal = nil
 	}
-	if len(m.stack) >= 4 {
-		m.stack = m.vm.CaptureCallStack(maxFrames+2, m.stack[:0])
+	if send && literal != nil && plainArguments(args, m.limits.Output) {
+		m.given = passed{literal.names, args[1:]}
+		err = m.sender.send(op, args[0], &m.given, m.sentStack(at))
+		m.given = passed{}
+		return nil, err
 	}
-	m.frames = framesOf(m.frames[:0], m.stack, m.program)
-	err := m.sender.send(op, in, params, m.frames)
-	if err != nil {
-		m.refused(err, op)
+	in, params := m.mustExport(argument(args, 0)), map[string]any(nil)
+	if literal != nil {
+		params, err = m.parametersOf(passed{literal.names, args[1:]})
+		m.must(err)
+	} else {
+		given := argument(args, 1)
+		var ok bool
+		if params, ok = m.mustExport(given).(map[string]any); !ok && !goja.IsUndefined(given) && !goja.IsNull(given) {
+			m.throw(notParameters(op), op)
+		}
 	}
-	return true
+	if !send {
+		return m.host.call(op, in, params, at.line)
+	}
+	var p any
+	if params != nil {
+		p = params
+	}
+	m.stack = m.vm.CaptureCallStack(maxFrames+2, m.stack[:0]) // getters of what was passed may have called others
+	return nil, m.sender.send(op, in, p, m.sentStack(at))
+}
+
+func argument(args []goja.Value, i int) goja.Value {
+	if i < len(args) {
+		return args[i]
+	}
+	return goja.Undefined()
 }
 
 // stop ends the run from outside. The reason comes out as the run's error.

@@ -17,11 +17,11 @@ type runFunc func(h host, l Limits, file, source string, strict bool, in any, pa
 
 func inProcess(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
 	limit.Fill(&l)
-	p, err := compile(file, source, strict)
+	p, err := compile(file, source, strict, benchNames)
 	if err != nil {
 		return nil, err
 	}
-	return newMachine(h, newNames(fakeOps, fakeReads...), &l).run(context.Background(), p, in, params)
+	return newMachine(h, benchNames, &l).run(context.Background(), p, in, params)
 }
 
 // places are where scripts run; every test of the language holds in both.

@@ -121,7 +121,7 @@ func compileModule(file, source string) (*syntax, *program, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := compileTree(tree, file, source, true)
+	p, err := compileTree(tree, file, source, true, nil)
 	return tree, p, err
 }
 

@@ -103,11 +103,11 @@ func TestModuleMistakes(t *testing.T) {
 		"import { a, b as a } from \"m\"":              "1:13: Identifier 'a' has already been declared",
 		"import { run } from \"m\"\nfunction run() {}": "1:10: Identifier 'run' has already been declared",
 	} {
-		if _, err := compile("s.js", source, true); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := compile("s.js", source, true, benchNames); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", source, err, want)
 		}
 	}
-	if _, err := compile("s.js", "import { a } from \"m\"\nfunction f() { const a = 1; return a }\nlet { b: c } = {}", true); err != nil {
+	if _, err := compile("s.js", "import { a } from \"m\"\nfunction f() { const a = 1; return a }\nlet { b: c } = {}", true, benchNames); err != nil {
 		t.Errorf("a name within a function: %v", err)
 	}
 }

@@ -139,7 +139,14 @@ func (h *pipeHost) call(op string, in any, params map[string]any, line int) (any
 	}
 	w := &h.k.w
 	w.start(frameCall)
-	h.operation(op, func() { w.int(int64(line)) }, in, params)
+	h.flush(w)
+	w.string(op)
+	w.int(int64(line))
+	var p any
+	if params != nil {
+		p = params
+	}
+	h.values(in, p)
 	if reads && h.k.link != nil {
 		h.stream.announce(w, op, in, params)
 	} else {
@@ -181,19 +188,11 @@ func (h *pipeHost) foreseen(op string, in any, params map[string]any) (v any, er
 	return v, err, true
 }
 
-// operation writes a call; what comes after its name differs.
-func (h *pipeHost) operation(op string, after func(), in any, params map[string]any) {
-	w := &h.k.w
-	h.flush(w)
-	w.string(op)
-	after()
+// values writes the input and the parameters of a call.
+func (h *pipeHost) values(in, params any) {
 	h.passed = h.passed[:0]
-	h.try(w.value(in))
-	var p any
-	if params != nil {
-		p = params
-	}
-	h.try(w.value(p))
+	h.try(h.k.w.value(in))
+	h.try(h.k.w.value(params))
 }
 
 // outdated notes that an operation may have changed the documents that were passed to it.
@@ -207,7 +206,7 @@ func (h *pipeHost) outdated() {
 }
 
 // send has the server carry out a call when it comes to it.
-func (h *pipeHost) send(op string, in any, params map[string]any, stack []Frame) error {
+func (h *pipeHost) send(op string, in, params any, stack []byte) error {
 	// The server has noted a failure of an earlier call that was not waited for.
 	if h.stopped() {
 		return errStopped
@@ -217,7 +216,10 @@ func (h *pipeHost) send(op string, in any, params map[string]any, stack []Frame)
 	}
 	w := &h.k.w
 	w.start(frameSend)
-	h.operation(op, func() { w.stack(stack) }, in, params)
+	h.flush(w)
+	w.string(op)
+	w.b = append(w.b, stack...)
+	h.values(in, params)
 	h.answer++
 	h.outdated()
 	h.vars = nil

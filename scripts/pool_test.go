@@ -68,7 +68,7 @@ func (r *Runner) killAll() {
 func TestCancel(t *testing.T) {
 	for place, run := range map[string]func(ctx context.Context, h host) error{
 		"process": func(ctx context.Context, h host) error {
-			p, err := compile("t.js", "Noop(); for (;;);", false)
+			p, err := compile("t.js", "Noop(); for (;;);", false, benchNames)
 			if err != nil {
 				return err
 			}

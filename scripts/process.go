@@ -16,8 +16,9 @@ type process struct {
 	out   io.WriteCloser
 	link  *link // what in and out are where memory is shared, else nil
 	w     writer
-	owner string   // whose scripts it runs; "" nobody's yet
-	names [32]byte // hash of the names it knows
+	owner string            // whose scripts it runs; "" nobody's yet
+	names [32]byte          // hash of the names it knows
+	keys  map[string]string // names of members that it has sent
 	runs  uint32
 	used  time.Time
 }
@@ -42,7 +43,7 @@ func startProcess(argv []string) (*process, error) {
 		release(mem)
 		return nil, fault.Unavailable.Errorf("script worker: %w", err).WithCode(fault.CodeScriptBusy)
 	}
-	p := &process{Process: started, in: &frames{in: started.Out, max: maxFrame}, out: started.In, used: time.Now()}
+	p := &process{Process: started, in: &frames{in: started.Out, max: maxFrame}, out: started.In, used: time.Now(), keys: map[string]string{}}
 	if shareErr == nil {
 		l := newLink(mem, true, started.Out, started.In)
 		releaseWith(l)

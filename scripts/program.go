@@ -30,6 +30,7 @@ type program struct {
 	escaped  map[string]string   // sources of the regular expressions whose property escapes were replaced; see regexp.go
 	extended []int               // extensions that it needs; see builtin.go
 	roots    []string            // globals of the language whose members it names; see scope.go
+	literals literals            // calls whose parameters are arguments; see literal.go
 	text     *moduleText         // its imports
 	modules  []*linked           // that it imports, itself or by way of others, in the order in which they run
 	size     int
@@ -66,7 +67,8 @@ func parse(file, source string) (*syntax, error) {
 	return &syntax{Program: tree, text: text}, nil
 }
 
-func compile(file, source string, strict bool) (*program, error) {
+// compile compiles a script that calls some of these operations; ops is nil if they are not known.
+func compile(file, source string, strict bool, ops *names) (*program, error) {
 	tree, err := parse(file, source)
 	if err != nil {
 		return nil, err
@@ -74,10 +76,10 @@ func compile(file, source string, strict bool) (*program, error) {
 	if err := tree.clash(file); err != nil {
 		return nil, err
 	}
-	return compileTree(tree, file, source, strict)
+	return compileTree(tree, file, source, strict, ops)
 }
 
-func compileTree(tree *syntax, file, source string, strict bool) (*program, error) {
+func compileTree(tree *syntax, file, source string, strict bool, ops *names) (*program, error) {
 	if err := constants(tree.Program, source); err != nil {
 		return nil, located(err, file, lineOf(err), 0)
 	}
@@ -86,6 +88,7 @@ func compileTree(tree *syntax, file, source string, strict bool) (*program, erro
 	if err != nil {
 		return nil, located(err, file, lineOf(err), columnOf(err))
 	}
+	passed := spread(tree, ops)
 	code, err := goja.CompileAST(tree.program(), strict)
 	if err != nil {
 		return nil, syntaxFault(err, file, source)
@@ -96,7 +99,7 @@ func compileTree(tree *syntax, file, source string, strict bool) (*program, erro
 	}
 	return &program{
 		file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), escaped: escaped,
-		extended: needs, roots: globalRoots(tree.Program), text: tree.text, size: len(source),
+		extended: needs, roots: globalRoots(tree.Program), literals: passed, text: tree.text, size: len(source),
 	}, nil
 }
 

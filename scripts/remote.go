@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dop251/goja"
+
 	"catena/storage/jsontext"
 )
 
@@ -136,6 +138,10 @@ func (h *pipeHost) write(w *writer, v any) error {
 	case *remoteFile:
 		w.byte(tagFile)
 		w.uint(v.id)
+	case *passed:
+		return v.write(w)
+	case goja.Value:
+		return w.primitive(v)
 	default:
 		return errWire
 	}

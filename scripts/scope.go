@@ -141,17 +141,7 @@ func (m *machine) space(s *space, path string) goja.Value {
 func (m *machine) operation(op, path string) *goja.Object {
 	return m.function(path, func(call goja.FunctionCall) goja.Value {
 		m.count(op)
-		at := m.calledFrom()
-		m.line = at.line
-		in := m.mustExport(call.Argument(0))
-		params, ok := m.mustExport(call.Argument(1)).(map[string]any)
-		if !ok && !goja.IsUndefined(call.Argument(1)) && !goja.IsNull(call.Argument(1)) {
-			m.throw(notParameters(op), op)
-		}
-		if m.sent(op, path, at, in, params) {
-			return goja.Undefined()
-		}
-		v, err := m.host.call(op, in, params, at.line)
+		v, err := m.called(op, path, call.Arguments)
 		if err != nil {
 			m.refused(err, op)
 		}

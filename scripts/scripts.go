@@ -14,7 +14,8 @@
 // Round trips are what a script mostly waits for, so three things avoid them. A document is sent with its
 // small properties, and asked for again only if it may have changed (remote.go). A call whose result nobody
 // uses is not waited for (unused.go). And calls that follow a pattern are answered before the script makes
-// them (ahead.go). None of these may change what a script computes.
+// them (ahead.go). Parameters that are written out are passed without an object that holds them (literal.go). None of
+// these may change what a script computes.
 //
 // Processes are kept in a pool (pool.go): a worker runs one script at a time, for one owner only, and is
 // killed rather than cleaned if anything about its last run was irregular.

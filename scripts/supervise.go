@@ -22,6 +22,8 @@ const (
 	// maxHandles bounds the documents and files that one run knows. The server keeps each until the run ends,
 	// since the script may come back to any of them.
 	maxHandles = 200_000
+	// mostKept is how many parameters a map has at most that is used for several calls.
+	mostKept = 100
 )
 
 // supervisor is the server's side of one run in a worker. It trusts nothing that comes from there: what may
@@ -38,13 +40,15 @@ type supervisor struct {
 	calls    int
 	asked    int
 	logged   int
-	handles  []any       // documents and files the worker knows, by number
-	numbers  map[any]int // and back
-	scratch  []byte      // for the properties of a document
-	together []byte      // for answers that are sent together
-	errs     []error     // of operations, so that they come out as they went in
-	failed   error       // of a call that the worker did not wait for: the end of the run
-	late     *time.Timer // kills the worker
+	handles  []any          // documents and files the worker knows, by number
+	numbers  map[any]int    // and back
+	scratch  []byte         // for the properties of a document
+	params   map[string]any // of the call that goes on
+	r        reader         // of the frame that is being read
+	together []byte         // for answers that are sent together
+	errs     []error        // of operations, so that they come out as they went in
+	failed   error          // of a call that the worker did not wait for: the end of the run
+	late     *time.Timer    // kills the worker
 }
 
 // runInWorker runs a job in a worker process. The supervisor is new and has its turn, host, names and job.
@@ -99,7 +103,8 @@ func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (ou
 		if err != nil {
 			return nil, false, s.broken(ctx, err)
 		}
-		r := &reader{b: frame, handles: s}
+		s.r = reader{b: frame, handles: s, keys: s.p.keys}
+		r := &s.r
 		switch r.byte() {
 		case frameCall:
 			err = s.call(r)
@@ -198,7 +203,7 @@ func (s *supervisor) call(r *reader) error {
 	op := s.name(r)
 	s.line = int(r.int())
 	in := r.value()
-	params, _ := r.value().(map[string]any)
+	params := s.parameters(r)
 	next := r.announced()
 	if r.err != nil {
 		return r.err
@@ -219,6 +224,22 @@ func (s *supervisor) call(r *reader) error {
 		return err
 	}
 	return s.lookAhead(next)
+}
+
+// parameters reads the parameters of a call into the map that those before were in: nobody keeps it.
+func (s *supervisor) parameters(r *reader) map[string]any {
+	if len(r.b) == 0 || r.b[0] != tagMap {
+		params, _ := r.value().(map[string]any)
+		return params
+	}
+	r.byte()
+	n := r.some()
+	if s.params == nil || n > mostKept {
+		s.params = make(map[string]any, n)
+	}
+	clear(s.params)
+	r.fill(s.params, n, 0)
+	return s.params
 }
 
 // name reads the name of an operation. Names that the set knows are not copied from the frame.
@@ -247,7 +268,7 @@ func (s *supervisor) sent(r *reader) error {
 	op := s.name(r)
 	sized := r.sized()
 	in := r.value()
-	params, _ := r.value().(map[string]any)
+	params := s.parameters(r)
 	if r.err != nil {
 		return r.err
 	}

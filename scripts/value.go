@@ -25,6 +25,7 @@ var (
 	typeFile     = reflect.TypeFor[*fileObject]()
 	typeContext  = reflect.TypeFor[*contextObject]()
 	typeTime     = reflect.TypeFor[time.Time]()
+	typeInteger  = reflect.TypeFor[int64]()
 	typePromise  = reflect.TypeFor[*goja.Promise]()
 	typePlain    = reflect.TypeFor[map[string]any]()
 	typeProxy    = reflect.TypeFor[goja.Proxy]()
@@ -248,14 +249,20 @@ func (m *machine) arguments(call goja.FunctionCall) []any {
 // mustExport is export for native functions: it throws in the script.
 func (m *machine) mustExport(v goja.Value) any {
 	x, err := m.export(v)
-	if err != nil {
-		// A limit ends the run, whether or not the script catches the error.
-		if fault.Is(err, fault.Limit) {
-			m.fatal = err
-		}
-		m.throw(err, "")
-	}
+	m.must(err)
 	return x
+}
+
+// must throws in the script that a value cannot leave it.
+func (m *machine) must(err error) {
+	if err == nil {
+		return
+	}
+	// A limit ends the run, whether or not the script catches the error.
+	if fault.Is(err, fault.Limit) {
+		m.fatal = err
+	}
+	m.throw(err, "")
 }
 
 // decodeJSON reads JSON as values that cross.

@@ -203,7 +203,8 @@ func (w *writer) fieldsOf(m map[string]any, depth int) error {
 type reader struct {
 	b       []byte
 	err     error
-	total   int // items of lists and maps read
+	total   int               // items of lists and maps read
+	keys    map[string]string // names of members that came before; nil: they are not remembered
 	handles interface {
 		readDocument(r *reader) any
 		readFile(r *reader) any
@@ -341,10 +342,7 @@ func (r *reader) nested(depth int) any {
 	case tagMap:
 		n := r.some()
 		out := make(map[string]any, n)
-		for range n {
-			k := r.string()
-			out[k] = r.nested(depth + 1)
-		}
+		r.fill(out, n, depth)
 		return out
 	case tagDocument:
 		return r.handles.readDocument(r)
@@ -353,6 +351,33 @@ func (r *reader) nested(depth int) any {
 	default:
 		return r.scalar(tag)
 	}
+}
+
+// fill reads n members of a map.
+func (r *reader) fill(into map[string]any, n, depth int) {
+	for range n {
+		k := r.key()
+		into[k] = r.nested(depth + 1)
+	}
+}
+
+// Names of parameters and members that are remembered: most of them come again and again.
+const (
+	mostKeys   = 1000
+	longestKey = 64
+)
+
+// key reads the name of a member.
+func (r *reader) key() string {
+	b := r.bytes()
+	if k, known := r.keys[string(b)]; known {
+		return k
+	}
+	k := string(b)
+	if r.keys != nil && len(k) <= longestKey && len(r.keys) < mostKeys {
+		r.keys[k] = k
+	}
+	return k
 }
 
 // scalar reads a value that contains no others.
@@ -469,32 +494,3 @@ func (r *reader) limits() *Limits {
 		Output: int(r.int()), Log: int(r.int()),
 	}
 }
-
-// failure writes an error for the other side; ref names the server's own error object.
-func (w *writer) failure(err error, ref int64) {
-	kind, code, field := describe(err)
-	w.string(kind)
-	w.string(code)
-	w.string(field)
-	w.string(clip(err.Error(), 16<<10))
-	w.int(ref)
-}
-
-// failure reads an error of the other side.
-func (r *reader) failure() *remoteError {
-	kind, code, field, text := r.string(), r.string(), r.string(), r.string()
-	e := &fault.Error{Kind: kindOf(kind), Code: fault.CodeNamed(code), Field: field, Message: text}
-	return &remoteError{fault: e, ref: r.int()}
-}
-
-// remoteError is an error that has its original on the server, at ref; -1: it has none.
-type remoteError struct {
-	fault *fault.Error
-	ref   int64
-}
-
-// Error returns the message.
-func (e *remoteError) Error() string { return e.fault.Message }
-
-// Unwrap gives the kind.
-func (e *remoteError) Unwrap() error { return e.fault }

@@ -90,6 +90,7 @@ func (k *serving) serve(frame []byte) error {
 	}
 	if r.bool() {
 		k.names = newNames(r.strings(), r.strings()...)
+		k.programs = newPrograms(programsKept) // they were compiled for the names there were
 	}
 	h.run = uint32(r.uint())
 	limits := r.limits()
@@ -152,7 +153,7 @@ func (k *serving) program(h *pipeHost, j *job) (*program, error) {
 		_, p, err := compileModule(j.file, j.source)
 		return p, err
 	}
-	p, err := compile(j.file, j.source, j.strict)
+	p, err := compile(j.file, j.source, j.strict, k.names)
 	if err == nil && len(texts) > 0 {
 		err = p.include(texts[1:])
 	}
