@@ -1,17 +1,12 @@
 package scripts
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"catena/storage/fault"
@@ -136,83 +131,6 @@ const bitsScript = `function run(_, {samples, rows}) {
 }`
 
 const foundScript = `const run = (_, {rows}) => rows.map(([s, f, text]) => JSON.stringify([...text.matchAll(new RegExp(s, f))].map(m => [m.index, m[0]])))`
-
-// every is each n-th of some rows.
-func every[T any](rows []T, n int) []T {
-	var out []T
-	for i := 0; i < len(rows); i += n {
-		out = append(out, rows[i])
-	}
-	return out
-}
-
-// TestRegexpsAsNode compares with what node finds. With -update node makes the table again.
-func TestRegexpsAsNode(t *testing.T) {
-	file := filepath.Join("testdata", "regexp.golden.json")
-	if *update {
-		names, _ := json.Marshal(propertyNames())
-		list := filepath.Join(t.TempDir(), "names.json")
-		if err := os.WriteFile(list, names, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), "node", "regexp.mjs", list)
-		cmd.Dir = "testdata"
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var g regexpGolden
-	if err := json.Unmarshal(raw, &g); err != nil {
-		t.Fatal(err)
-	}
-	run := func(source string, params map[string]any) []any {
-		v, err := inProcess(newFakeHost(), Limits{Wall: 5 * time.Minute, Output: 64 << 20, Memory: 1 << 30}, "r.js", source, true, nil, params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v.([]any)
-	}
-	// A script runs for ten seconds at most, which the race detector makes too few for all rows: then a part of them is compared,
-	// a few at a time.
-	if underRace {
-		g.Classes, g.Found = every(g.Classes, 5), every(g.Found, 5)
-	}
-	rowsOf := func(rows [][]any, n int) []any {
-		out := make([]any, len(rows))
-		for i, c := range rows {
-			out[i] = c[:n]
-		}
-		return out
-	}
-	var bits, got []any
-	for part := range slices.Chunk(g.Classes, 20) {
-		bits = append(bits, run(bitsScript, map[string]any{"samples": g.Samples, "rows": rowsOf(part, 2)})...)
-	}
-	for part := range slices.Chunk(g.Found, 20) {
-		got = append(got, run(foundScript, map[string]any{"rows": rowsOf(part, 3)})...)
-	}
-	for i, got := range bits {
-		if want := g.Classes[i][2].(string); got != want {
-			t.Errorf("/%s/%s: differs at %s", g.Classes[i][0], g.Classes[i][1], differing(g.Samples, got.(string), want))
-		}
-	}
-	for i, c := range g.Found {
-		var v any
-		if err := json.Unmarshal([]byte(got[i].(string)), &v); err != nil {
-			t.Fatal(err)
-		}
-		if a, b := fmt.Sprint(v), fmt.Sprint(c[3]); a != b {
-			t.Errorf("/%s/%s in %q: got %s, want %s", c[0], c[1], c[2], a, b)
-		}
-	}
-	if n := len(g.Classes)*len(g.Samples) + len(g.Found); n < 100_000 && !underRace {
-		t.Errorf("only %d pairs", n)
-	}
-}
 
 // differing names the samples whose bits differ.
 func differing(samples []any, got, want string) string {

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -111,51 +107,5 @@ func TestEnglish(t *testing.T) {
 		for _, o := range oddities(string(text)) {
 			t.Errorf("%s: %s", file, o)
 		}
-	}
-}
-
-// TestEnglishLiterals reads the texts and the comments in the code for odd English.
-func TestEnglishLiterals(t *testing.T) {
-	files := token.NewFileSet()
-	err := filepath.WalkDir(filepath.Join("..", ".."), func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata") {
-			return filepath.SkipDir
-		}
-		if page := pageTypes[filepath.Ext(name)]; page && !strings.Contains(filepath.ToSlash(name), "/dist/") {
-			text, err := os.ReadFile(name)
-			for _, o := range oddRemarks(string(text)) {
-				t.Errorf("%s: %s", name, o)
-			}
-			return err
-		}
-		if d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		for _, group := range file.Comments {
-			for _, o := range oddRemarks(strings.Join(strings.Fields(group.Text()), " ")) {
-				t.Errorf("%s: %s", files.Position(group.Pos()), o)
-			}
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			for _, o := range oddities(lit.Value) {
-				t.Errorf("%s: %s", files.Position(lit.Pos()), o)
-			}
-			return true
-		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

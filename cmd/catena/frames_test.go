@@ -12,20 +12,6 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestDeferredFrames keeps a fault of the Go runtime (1.22 to at least 1.27rc1) away from us: while a goroutine panics
-// and runs the deferred calls of a function, the runtime holds a pointer to where that function's stack arguments begin.
-// If a parameter lies there whose address was taken, the garbage collector takes it for live again, though nothing has
-// used it since and what it points to may have been freed, and the process ends with "found pointer to free object".
-// testdata/panicframe shows it in forty lines. So no function with a deferred call takes a parameter that is too large
-// for registers.
-func TestDeferredFrames(t *testing.T) {
-	for _, p := range listed(t) {
-		for _, found := range largeDeferred(p) {
-			t.Error(found + ": deferred call in a function with a parameter on the stack; pass a pointer")
-		}
-	}
-}
-
 // listed returns the packages of this module with their types.
 func listed(t *testing.T) []*packages.Package {
 	t.Helper()

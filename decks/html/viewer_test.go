@@ -2,18 +2,14 @@ package html
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/dop251/goja"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-
-	"catena/decks/decktest"
 )
 
 // viewer reads Markdown as the framework does in a browser: with its own program, which needs no document for that.
@@ -284,32 +280,4 @@ var pieces = []string{
 	"```", "~~~", "````", "`", "``", "\n", "\n", "\n", "\n\n", " ", "  ", "    ", "\t", "> ", "- ", "1. ", "* ", "# ", "---", "\n---\n", "note:", "\nNote:", "===", "|", "|-|", "[a]: ", "[a", "](", ")", "]", "[", "\\", "\"", "'", "=",
 	"<div>", "</div>", "<b title=\"", "<b title='", "\">", "'>", "<!--", "-->", "<pre>", "</pre>", "<style>", "</style>", "<x-y>", "<b", ">", "<", "</b", "<?", "?>", "<![CDATA[", "]]>", "js", "a", "x", "&lt;", "&quot;", "&#58;", "&colon;", "javascript:", "javascript\\:",
 	"[1|2]", " onclick=x ", "\" onclick=\"x", "<!-- .element: onclick=\"x\" -->", ".slide: onclick=\"x\"", image, image, image, "\r\n", "\r", "\u2028", "\x00", "__SCRIPT_END__", "*", "_", "![", "<a href=\"", "http://x", "<br>", "~~",
-}
-
-// TestViewerRandom shows Markdown put together at random: some thousands, or so many seconds' worth as CATENA_VIEWER says.
-func TestViewerRandom(t *testing.T) {
-	v := newViewer(t)
-	seed := uint64(time.Now().UnixNano())
-	until, _ := time.ParseDuration(os.Getenv("CATENA_VIEWER"))
-	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // to be repeated
-	end, n := time.Now().Add(until), 0
-	for ; (n < 2000 || time.Now().Before(end)) && !t.Failed(); n++ {
-		var b strings.Builder
-		for range 1 + r.IntN(14) {
-			b.WriteString(pieces[r.IntN(len(pieces))])
-		}
-		text := b.String()
-		switch r.IntN(4) {
-		case 0:
-			v.harmless(t, `<section data-markdown>`+text+`</section>`)
-		case 1:
-			v.harmless(t, `<section><div data-markdown>`+strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(text)+`</div></section>`)
-		default:
-			v.harmless(t, `<section data-markdown`+[]string{"", ` data-separator="---"`, ` data-separator="^\n\n\n" data-separator-vertical="^\n\n"`}[r.IntN(3)]+`><script type="text/template">`+text+`</script></section>`)
-		}
-	}
-	t.Logf("%d shown, seed %d", n, seed)
-	for _, attack := range decktest.Some(decktest.Attacks()) {
-		v.harmless(t, `<section data-markdown><script type="text/template">`+decktest.Arm(attack, "x", "http://canary.example")+`</script></section>`)
-	}
 }

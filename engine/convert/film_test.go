@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"image"
-	"image/jpeg"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -210,25 +209,5 @@ func TestOtherPictures(t *testing.T) {
 	}
 	if _, err := made(t, tools, "pictureResize", blob.FromBytes("a", "image/x-icon", nil), map[string]string{"width": "-1"}); !fault.Is(err, fault.Invalid) {
 		t.Error(err)
-	}
-}
-
-// TestLargePicture resizes a picture of 10,000 × 10,000 pixels with ImageMagick, and refuses it without.
-func TestLargePicture(t *testing.T) {
-	var data bytes.Buffer
-	if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, 10_000, 10_000)), nil); err != nil {
-		t.Fatal(err)
-	}
-	b := blob.FromBytes("a.jpg", "image/jpeg", data.Bytes())
-	if got, err := made(t, Tools{Programs: programtest.None()}, "pictureResize", b, map[string]string{"width": "100"}); !fault.Is(err, fault.Limit) || fault.CodeOf(err) != fault.CodePixels {
-		t.Error(got, err)
-	}
-	tools := Tools{Programs: programtest.Start(t, program.Limits{}, program.ImageMagick)}
-	got, err := made(t, tools, "pictureResize", b, map[string]string{"width": "100"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if conf, format, err := image.DecodeConfig(bytes.NewReader(content(t, got))); err != nil || format != "jpeg" && format != "png" || conf.Width != 100 || conf.Height != 100 {
-		t.Errorf("%s of %d × %d, %v", format, conf.Width, conf.Height, err)
 	}
 }

@@ -1,11 +1,7 @@
 package locale
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,50 +20,6 @@ func runtime(t testing.TB) *goja.Runtime {
 		t.Fatal(err)
 	}
 	return vm
-}
-
-// TestAsNode evaluates thousands of formats in all locales and compares them with what node answers.
-func TestAsNode(t *testing.T) {
-	if *update {
-		cmd := exec.CommandContext(t.Context(), "node", "intl.mjs")
-		cmd.Dir = "testdata"
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	raw, err := os.ReadFile(filepath.Join("testdata", "intl.golden.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows [][]json.RawMessage
-	if err := json.Unmarshal(raw, &rows); err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) < 4000 {
-		t.Fatalf("only %d rows", len(rows))
-	}
-	vm := runtime(t)
-	differ := 0
-	for i, row := range rows {
-		if underRace && i%5 > 0 { // which takes a minute for all
-			continue
-		}
-		var source string
-		if err := json.Unmarshal(row[0], &source); err != nil {
-			t.Fatal(err)
-		}
-		v, err := vm.RunString("JSON.stringify(" + source + ")")
-		if err != nil {
-			t.Errorf("%s: %v", source, err)
-		} else if got := v.String(); got != string(row[1]) {
-			t.Errorf("%s:\n got %s\nwant %s", source, got, row[1])
-		} else {
-			continue
-		}
-		if differ++; differ > 4000 {
-			t.Fatal("and more")
-		}
-	}
 }
 
 // TestRefused holds that what is not supported is an error, not another result.

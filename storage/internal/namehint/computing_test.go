@@ -1,11 +1,11 @@
+//go:build !race
+
 package namehint
 
 import (
 	"fmt"
 	"testing"
 )
-
-func id(i int) ID { return ID{1, byte(i >> 16), byte(i >> 8), byte(i)} }
 
 // TestNames finds what was noted last of a name, nothing of others, and takes bounded room.
 func TestNames(t *testing.T) {
@@ -47,3 +47,5 @@ func TestNames(t *testing.T) {
 		t.Errorf("%d of %d in %d", found, many, slots)
 	}
 }
+
+func id(i int) ID { return ID{1, byte(i >> 16), byte(i >> 8), byte(i)} }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package locale
-
-// underRace is set when the tests were built with the race detector.
-const underRace = false
