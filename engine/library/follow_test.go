@@ -16,6 +16,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/schema"
 	"catena/storage/storagetest"
+	"catena/storage/trace"
 )
 
 func await(t *testing.T, what string, is func() bool) {
@@ -214,4 +215,23 @@ func (l *text) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// TestLooksAreNoCalls: a server that looks for what others have deployed, twice a second, tells no collector of it.
+func TestLooksAreNoCalls(t *testing.T) {
+	s := newShelf(t)
+	s.must("Note.Save", "source", "A.B\nx")
+	var told []string
+	s.SetSpans(func(caused trace.Trace, call *engine.Span) (trace.Trace, func(*engine.Span)) {
+		told = append(told, call.Op)
+		return caused, nil
+	})
+	s.must("Note.List")
+	all := Deployments{s.note, s.label}
+	if err := errors.Join(all.Load(t.Context(), s.Engine), all.Refresh(t.Context(), s.Engine)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(told, []string{"Note.List"}) {
+		t.Errorf("told of %q", told)
+	}
 }

@@ -281,10 +281,10 @@ func (k *Kind) Source(c *engine.Ctx, name string) (source string, ok bool, err e
 	return v.Source, true, nil
 }
 
-// list returns what is deployed, by name.
-func (k *Kind) list(c *engine.Ctx) ([]Version, error) {
+// heads returns what is deployed, by name, without the texts.
+func (k *Kind) heads(tx *storage.Tx) ([]Version, error) {
 	out := []Version{}
-	for _, raw := range c.Tx.Table(k.currentTable()).Scan("", "", false, 0) {
+	for _, raw := range tx.Table(k.currentTable()).Scan("", "", false, 0) {
 		var v Version
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return nil, fault.Internal.Errorf("%s: %w", k.Noun, err)
@@ -293,13 +293,13 @@ func (k *Kind) list(c *engine.Ctx) ([]Version, error) {
 			out = append(out, v)
 		}
 	}
-	return out, c.Tx.Err()
+	return out, tx.Err()
 }
 
 // Deployed returns what is deployed of a kind of text, with the texts.
 func Deployed(c *engine.Ctx, noun string) ([]Version, error) {
 	k := &Kind{Noun: noun}
-	all, err := k.list(c)
+	all, err := k.heads(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -333,21 +333,38 @@ func (k *Kind) remove(c *engine.Ctx, name string) error {
 	return nil
 }
 
+// readTime bounds how long a look at what is kept may take.
+const readTime = cutOff
+
+// read has fn read the current versions in a transaction. It is no call of an operation: a server looks twice a second, and
+// would show each look among its calls and in its traces.
+func (k *Kind) read(ctx context.Context, e *engine.Engine, fn func(tx *storage.Tx, heads []Version) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	return e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
+		heads, err := k.heads(tx)
+		if err != nil {
+			return err
+		}
+		return fn(tx, heads)
+	})
+}
+
 // Load deploys everything kept, at start. Texts that no longer compile, because an
 // operation they name is gone, are left out and returned as one error.
 func (k *Kind) Load(ctx context.Context, e *engine.Engine) error {
 	var all []Version
-	_, err := e.Run(ctx, engine.Call{Op: k.Family + ".List", As: e.System(), Encode: func(c *engine.Ctx, v any) ([]byte, error) {
+	err := k.read(ctx, e, func(tx *storage.Tx, heads []Version) error {
 		all = nil
-		for _, head := range v.([]Version) {
-			full, err := k.version(c, head.Name, head.Version)
+		for _, head := range heads {
+			full, err := Kept(tx, k.Noun, head.Name, head.Version)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			all = append(all, *full)
 		}
-		return nil, nil
-	}})
+		return nil
+	})
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -359,17 +376,17 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 	before := k.numbers()
 	var added []Version
 	var gone []string
-	_, err := e.Run(ctx, engine.Call{Op: k.Family + ".List", As: e.System(), Encode: func(c *engine.Ctx, v any) ([]byte, error) {
+	err := k.read(ctx, e, func(tx *storage.Tx, heads []Version) error {
 		added, gone = nil, nil
 		there := map[string]bool{}
-		for _, head := range v.([]Version) {
+		for _, head := range heads {
 			there[head.Name] = true
 			if before[head.Name] == head.Version {
 				continue
 			}
-			full, err := k.version(c, head.Name, head.Version)
+			full, err := Kept(tx, k.Noun, head.Name, head.Version)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			added = append(added, *full)
 		}
@@ -378,8 +395,8 @@ func (k *Kind) Refresh(ctx context.Context, e *engine.Engine) error {
 				gone = append(gone, name)
 			}
 		}
-		return nil, nil
-	}})
+		return nil
+	})
 	if err != nil {
 		return err // what was read before is no reason to withdraw anything
 	}

@@ -29,7 +29,7 @@ func (k *Kind) Ops() []engine.Op {
 		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
 			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
 		op("List", "Lists the deployed "+cmp.Or(k.Nouns, k.Noun+"s")+".", engine.Reads,
-			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Version, error) { return k.list(c) })),
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Version, error) { return k.heads(c.Tx) })),
 		op("Read", "Returns a "+k.Noun+" with its source.", engine.Reads,
 			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (Version, error) { return p.run(k, c) })),
 		op("Restore", "Restores an old version of a "+k.Noun+" as a new, deployed version.", engine.Writes,
