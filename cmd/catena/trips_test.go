@@ -110,22 +110,13 @@ func TestRoundTrips(t *testing.T) {
 		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"d%d","properties":{"dc:title":"%d"}}`, i, i))
 	}
 	one := admin("GET", "/path/default-domain/workspaces/desk/d7", "").JSON(t)["uid"].(string)
-	n := 0
-	for _, r := range []struct {
+	type request struct {
 		what, method, path, body string
 		most, all                int
-	}{
-		{"a document", "GET", "/id/" + one, "", 1, 1},
-		{"a document with permissions and enrichers", "GET", "/id/" + one + "?enrichers.document=permissions,acls,breadcrumb&properties=*", "", 1, 2},
-		{"a page with permissions and enrichers", "GET", "/id/" + folder + "/@children?pageSize=50&enrichers.document=permissions&properties=*", "", 1, 2},
-		{"a query", "GET", "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+File+WHERE+dc:title+%3E+'1'+ORDER+BY+dc:title", "", 2, 3},
-		{"a search in a folder", "GET", "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+Document+WHERE+ecm:parentId='" + folder + "'+AND+dc:description+IS+NULL+ORDER+BY+dc:modified+DESC", "", 2, 3},
-		{"a page with breadcrumbs, thumbnails and tags", "GET", "/search/lang/NXQL/execute?pageSize=50&enrichers.document=acls,breadcrumb,permissions,tags,thumbnail,favorites,collections,renditions&query=SELECT+*+FROM+File+ORDER+BY+dc:title", "", 4, 5},
-		{"a document by its path", "GET", "/path/default-domain/workspaces/desk/d7", "", 1, 2},
-		{"a page of children", "POST", "/automation/Document.GetChildren", `{"input":"` + folder + `"}`, 2, 3},
-		{"a creation", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 2},
-		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 1, 2},
-	} {
+	}
+	n := 0
+	bounded := func(r request) {
+		t.Helper()
 		most, all, trace := math.MaxInt, math.MaxInt, []string(nil)
 		for range 3 { // the best one counts: where the machine is busy, views are not joined
 			n++
@@ -146,6 +137,23 @@ func TestRoundTrips(t *testing.T) {
 			t.Errorf("%s: %d round trips of one transaction and %d of all, want %d and %d at most\n%s", r.what, most, all, r.most, r.all, strings.Join(trace, "\n"))
 		}
 	}
+	const thumbnails = "/search/lang/NXQL/execute?pageSize=50&enrichers.document=acls,breadcrumb,permissions,tags,thumbnail,favorites,collections,renditions&query=SELECT+*+FROM+File+ORDER+BY+dc:title"
+	const titled = "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+File+WHERE+dc:title+%3E+'1'+ORDER+BY+dc:title"
+	for _, r := range []request{
+		{"a document", "GET", "/id/" + one, "", 1, 1},
+		{"a document with permissions and enrichers", "GET", "/id/" + one + "?enrichers.document=permissions,acls,breadcrumb&properties=*", "", 1, 2},
+		{"a page with permissions and enrichers", "GET", "/id/" + folder + "/@children?pageSize=50&enrichers.document=permissions&properties=*", "", 1, 2},
+		{"a page of a folder by title", "GET", "/id/" + folder + "/@children?pageSize=30&sortBy=dc:title&enrichers.document=permissions", "", 1, 2},
+		{"a query", "GET", titled, "", 2, 3},
+		{"a search in a folder", "GET", "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+Document+WHERE+ecm:parentId='" + folder + "'+AND+dc:description+IS+NULL+ORDER+BY+dc:modified+DESC", "", 2, 3},
+		{"a page with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 4, 5},
+		{"a document by its path", "GET", "/path/default-domain/workspaces/desk/d7", "", 1, 2},
+		{"a page of children", "POST", "/automation/Document.GetChildren", `{"input":"` + folder + `"}`, 2, 3},
+		{"a creation", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 2},
+		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 1, 2},
+	} {
+		bounded(r)
+	}
 	// Words of many documents are indexed together.
 	for i := range 20 {
 		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"words%d","properties":{"dc:title":"word%d common"}}`, i, i))
@@ -159,5 +167,22 @@ func TestRoundTrips(t *testing.T) {
 	most, _ := store.counted()
 	if t.Logf("words: %d round trips of one transaction", most); most > 5 {
 		t.Errorf("words are indexed with %d round trips of one transaction, want 5 at most", most)
+	}
+	// A folder with hundreds of documents.
+	var lines strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&lines, `{"name":"m%d","dc:title":"work %03d"}`+"\n", i, i)
+	}
+	many := admin("POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"many"}`).JSON(t)["uid"].(string)
+	if a := s.Do("POST", "/nuxeo/api/v1/bulk?into=/default-domain/workspaces/many&type=File", lines.String(), "Content-Type", "application/x-ndjson"); a.StatusCode != 200 {
+		t.Fatalf("%s %.300s", a.Status, a.Text)
+	}
+	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces/many"}`)
+	for _, r := range []request{
+		{"a page by title of a folder with most documents, behind some that are elsewhere", "GET", "/id/" + many + "/@children?pageSize=50&sortBy=dc:title", "", 2, 3},
+		{"a query among hundreds", "GET", titled, "", 4, 5},
+		{"a page of hundreds with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 6, 7},
+	} {
+		bounded(r)
 	}
 }

@@ -274,8 +274,16 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 		}
 		for i, r := range ranges {
 			got[i].Range = r
-			s.page(b, r, pageOf(r), func(rows []kv.Row, more bool) { got[i].rows, got[i].more = rows, more })
-			s.follow(b, r, func(k, v []byte) { found[string(k)] = v })
+			most := r.Limit // the caller says how many
+			if most <= 0 {
+				most = firstPage
+			}
+			done := func(rows []kv.Row, more bool) { got[i].rows, got[i].more = rows, more }
+			if len(r.Follow) > 0 {
+				s.follow(b, r, most, found, done)
+			} else {
+				s.page(b, r, most, done)
+			}
 		}
 	})
 	if err != nil {
@@ -294,26 +302,18 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 	return found, nil
 }
 
-// pageOf is how many rows of a range are fetched ahead: as many as it has, if documents are followed, since the caller
-// says how many.
-func pageOf(r kv.Range) int {
-	if len(r.Follow) > 0 && r.Limit > 0 {
-		return r.Limit
-	}
-	return firstPage
-}
-
-// follow adds the query for what the rows of a range lead to.
-func (s *snapshot) follow(b *batch, r kv.Range, found func(k, v []byte)) {
-	if len(r.Follow) == 0 {
-		return
-	}
-	most := pageOf(r)
-	if r.Limit > 0 {
-		most = min(most, r.Limit)
-	}
+// follow is page for rows together with what they lead to, which found gets.
+func (s *snapshot) follow(b *batch, r kv.Range, most int, found map[string][]byte, done func(rows []kv.Row, more bool)) {
+	var out []kv.Row
+	done(nil, false)
 	b.add("follow"+backwards(r)+open(r), func(row [][]byte) error {
-		found(row[0], own(row[1]))
+		if n := len(out); n == 0 || !bytes.Equal(out[n-1].Key, row[0]) {
+			out = append(out, kv.Row{Key: own(row[0]), Value: own(row[1])})
+			done(out, len(out) == most)
+		}
+		if row[2] != nil {
+			found[string(row[2])] = own(row[3])
+		}
 		return nil
 	}, append(bounds(r, most), byteArray(r.Follow))...)
 }

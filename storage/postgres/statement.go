@@ -56,15 +56,18 @@ func scanSQL(columns string, end, reverse bool) string {
 	return sql + " LIMIT $2"
 }
 
-// followSQL reads, for the rows of a range as scanSQL has them, those that Range.Follow names: the first parameter behind those of
-// the range has what their keys begin with.
+// followSQL reads the rows of a range as scanSQL does, and with each of them those that Range.Follow names: the parameter behind
+// those of the range has what their keys begin with. What is absent is null.
 func followSQL(end, reverse bool) string {
-	begins := "$3"
+	begins, order := "$3", ""
 	if end {
 		begins = "$4"
 	}
-	return "SELECT d.k, d.v FROM (" + scanSQL("k", end, reverse) + ") r CROSS JOIN unnest(" + begins + "::bytea[]) b" +
-		" JOIN kv d ON d.k = b || substring(r.k FROM octet_length(r.k) - 15)"
+	if reverse {
+		order = " DESC"
+	}
+	return "SELECT r.k, r.v, d.k, d.v FROM (" + scanSQL("k, v", end, reverse) + ") r CROSS JOIN unnest(" + begins + "::bytea[]) b" +
+		" LEFT JOIN kv d ON d.k = b || substring(r.k FROM octet_length(r.k) - 15) ORDER BY r.k" + order
 }
 
 // scanStatement is the name of the statement that reads rows of a range, with its arguments.

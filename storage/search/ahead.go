@@ -25,49 +25,82 @@ func (r *scan) rows(rng kv.Range) iter.Seq2[kv.Row, error] {
 		return r.t.kv().Scan(rng)
 	}
 	return func(yield func(kv.Row, error) bool) {
-		if err := r.follow(rng); err != nil {
-			yield(kv.Row{}, err)
-			return
-		}
-		var some []kv.Row
 		most := r.first()
-		flush := func() bool {
-			for i, row := range some {
-				r.ahead = some[i:]
-				if !yield(row, nil) {
-					return false
-				}
-			}
-			some, r.ahead, most = some[:0], nil, min(2*most, mostAhead)
-			return true
-		}
 		defer func() { r.ahead = nil }()
-		for row, err := range r.t.kv().Scan(rng) {
-			if err != nil {
-				if flush() {
+		for {
+			at, wanted := rng, r.wants(rng)
+			if wanted.Limit > 0 {
+				if err := r.t.kv().Prefetch(nil, wanted); err != nil {
 					yield(kv.Row{}, err)
+					return
 				}
+				at.Limit = wanted.Limit
+			}
+			last, more := r.some(at, most, yield)
+			if !more || at.Limit == 0 {
 				return
 			}
-			if some = append(some, row); len(some) == most && !flush() {
-				return
+			if most = min(2*most, mostAhead); rng.Reverse {
+				rng.End = last
+			} else {
+				rng.Start = append(bytes.Clone(last), 0)
 			}
 		}
-		flush()
 	}
 }
 
-// follow has the first rows of a range fetched together with their documents, if some of these will be shown.
-func (r *scan) follow(rng kv.Range) error {
-	if r.shown == 0 {
-		return nil
+// some walks the rows of a range, as many at a time as most says, and twice as many each time after that. It returns the last key,
+// and whether there may be more behind a limit.
+func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (last []byte, more bool) {
+	var some []kv.Row
+	n := 0
+	flush := func() bool {
+		for i, row := range some {
+			r.ahead = some[i:]
+			if !yield(row, nil) {
+				return false
+			}
+		}
+		some, r.ahead, most = some[:0], nil, min(2*most, mostAhead)
+		return true
 	}
-	rng.Limit, rng.Follow = min(r.shown, mostAhead), layout.DocumentSpaces
-	if bytes.HasPrefix(rng.Start, []byte{layout.IndexSpace}) && !layout.SlimIndexes[r.path.name] {
-		rng.Follow = layout.RecordSpaces // the rows say where the documents are
+	for row, err := range r.t.kv().Scan(rng) {
+		if err != nil {
+			if flush() {
+				yield(kv.Row{}, err)
+			}
+			return nil, false
+		}
+		n++
+		last = row.Key
+		if some = append(some, row); len(some) == most && !flush() {
+			return nil, false
+		}
 	}
-	r.shown = 0 // further ranges come into play if there are too few in the first one
-	return r.t.kv().Prefetch(nil, rng)
+	return last, flush() && n == rng.Limit
+}
+
+// Of the rows that are fetched with their documents one in so many is more than results are wanted: a few, mostly, are of
+// documents elsewhere, or of such as may not be read.
+const spareRows = 8
+
+// mostRows is how many rows of an index are fetched at a time, if it is known that so many are wanted.
+const mostRows = 2048
+
+// wants returns how much of a range is read at least, so that it is fetched in one round trip, and together with the documents of
+// the rows if these will be shown, as long as most of the rows become results. No Limit: nobody knows.
+func (r *scan) wants(rng kv.Range) kv.Range {
+	left := r.shown - r.found
+	switch {
+	case left > 0 && 2*r.found >= r.read:
+		rng.Limit, rng.Follow = min(left+left/spareRows+1, mostAhead), layout.DocumentSpaces
+		if bytes.HasPrefix(rng.Start, []byte{layout.IndexSpace}) && !layout.SlimIndexes[r.path.name] {
+			rng.Follow = layout.RecordSpaces // the rows say where the documents are
+		}
+	case r.keep > r.found:
+		rng.Limit = min(max(r.keep-r.found, leastAhead), mostRows)
+	}
+	return rng
 }
 
 // fetch has the store read what will mostly be asked for soon: the documents of the rows that were read ahead.

@@ -162,7 +162,7 @@ func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layo
 	var known map[layout.ID]bool
 	for i, a := range paths {
 		r := t.scan(p, a)
-		r.among, r.repeats, r.most = known, true, math.MaxInt
+		r.among, r.repeats, r.most, r.keep = known, true, math.MaxInt, min(a.rows, most)+1
 		if len(paths) > 1 {
 			r.rest = slices.DeleteFunc(slices.Clone(r.rest), func(e query.Expr) bool { return !r.coversExpr(e) })
 		}

@@ -43,6 +43,7 @@ type scan struct {
 	single   candidate
 	spare    *storage.Doc // was read for a condition that it does not meet
 	shown    int          // results that are wanted as documents, those before the page included; 0: it is not known
+	found    int          // results so far
 	ahead    []kv.Row     // read and not decided about, the present one first, if their documents were not fetched
 
 	typ    []byte // the last type asked about
@@ -169,6 +170,7 @@ func (r *scan) offer(h *candidate, visit func(h *candidate) (bool, error)) (more
 		}
 		return true, err
 	}
+	r.found++
 	return visit(h)
 }
 

@@ -254,6 +254,9 @@ func (s *sorter) emit(visit func(m match) (bool, error)) (more bool, err error) 
 // inMemory reads all matches and sorts them.
 func (r *scan) inMemory(from *cursor, visit func(m match) (bool, error)) error {
 	s := sorter{scan: r}
+	if r.path.parent != nil && r.shown > 0 {
+		r.shown = mostAhead // what children are sorted by is in their documents
+	}
 	err := r.each(false, nil, func(h *candidate) (bool, error) {
 		k, err := r.hold(h)
 		if err == nil && (from == nil || bytes.Compare(k.key, from.key) > 0) {
