@@ -290,13 +290,24 @@ func (t *Tx) Permissions(d *Doc) []string {
 		t.unanswered(err)
 		return nil
 	}
-	var names []string
+	if h := &t.held; h.names != nil && h.own == own && h.up == up && !t.kv.Writable() {
+		return h.names // most documents of a list are in one folder
+	}
+	names := make([]string, 0, len(permissionNames))
 	for i, name := range permissionNames {
 		if t.granted(own, up, 1<<i) {
 			names = append(names, name)
 		}
 	}
+	t.held = held{own, up, names}
 	return names
+}
+
+// held are the permissions on documents with one access list in one folder.
+type held struct {
+	own   layout.ListID
+	up    *Folder
+	names []string
 }
 
 // accessOf returns the access list and parent of d as they are now, or as they were when the transaction erased it.

@@ -20,6 +20,7 @@ type Tx struct {
 	*session
 	as     *Principal
 	rights *rights
+	held   held // what Permissions found last
 }
 
 // session is what the views of one transaction share.

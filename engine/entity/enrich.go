@@ -174,7 +174,11 @@ func (w *writer) withFolder(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
 }
 
 func (w *writer) withPermissions(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
-	return texts(dst, w.c.Tx.Permissions(d)), nil
+	held := w.c.Tx.Permissions(d)
+	if len(held) == 0 || len(w.held) != len(held) || &w.held[0] != &held[0] { // documents beside each other have the same ones
+		w.held, w.heldText = held, texts(nil, held)
+	}
+	return append(dst, w.heldText...), nil
 }
 
 // address is where REST serves a document, below a prefix: "" or "/site".

@@ -74,6 +74,9 @@ type writer struct {
 	files *storage.Doc    // whose files more is about
 	more  schema.BlobFunc // nil until a document's properties are written
 
+	held     []string // the permissions on the last document
+	heldText []byte
+
 	favored   bool   // favorites is known
 	favorites string // id of the caller's favorites
 }
