@@ -472,18 +472,31 @@ func pgNetwork(host string, port uint16) (network, address string) {
 	return "tcp", net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// delayed copies what comes, each piece a while later.
+// delayed copies what comes, each piece a while later, however many are on the way.
 func delayed(to io.Writer, from io.Reader, wait time.Duration) {
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buf)
-		if n > 0 {
-			time.Sleep(wait)
-			if _, failed := to.Write(buf[:n]); failed != nil {
+	type piece struct {
+		due  time.Time
+		data []byte
+	}
+	way := make(chan piece, 1000)
+	go func() {
+		defer close(way)
+		for {
+			data := make([]byte, 64<<10)
+			n, err := from.Read(data)
+			if n > 0 {
+				way <- piece{time.Now().Add(wait), data[:n]}
+			}
+			if err != nil {
 				return
 			}
 		}
-		if err != nil {
+	}()
+	for p := range way {
+		time.Sleep(time.Until(p.due))
+		if _, failed := to.Write(p.data); failed != nil {
+			for range way { // until nothing more comes
+			}
 			return
 		}
 	}
