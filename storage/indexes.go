@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -257,20 +258,25 @@ func (r *Repo) dropIndex(ctx context.Context, name string, wanted func(k *kv.Tx)
 	}
 }
 
-// An index is built in short transactions, with a pause after each as long as it took: other requests keep half of the
-// machine and wait for none for long. After a crash the index is not in the list, and is built from the start.
+// An index is built in short transactions, with a pause after each as long as it took, and longer while the pause before ended
+// late: then others wait for a processor, too. They keep half of the machine or more, and wait for none of these transactions, as
+// these let others go first after every document. After a crash the index is not in the list, and is built from the start.
 const (
-	buildBatch    = 50               // documents in one transaction
-	progressEvery = 10 * time.Second // between messages in the log
+	buildBatch    = 50                     // documents in one transaction
+	timerSlack    = 250 * time.Microsecond // by which pauses end late on an idle machine, too
+	latePauses    = 3                      // times that a pause is longer by what the one before was late beyond that
+	longestPause  = 100 * time.Millisecond // that is added for that
+	progressEvery = 10 * time.Second       // between messages in the log
 )
 
-// pause waits so long, or until the end of the context.
-func pause(ctx context.Context, d time.Duration) error {
+// pause waits so long, or until the end of the context. It returns how much later than on an idle machine it ended.
+func pause(ctx context.Context, d time.Duration) (late time.Duration, err error) {
+	begun := time.Now()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	case <-time.After(d):
-		return nil
+		return max(0, time.Since(begun)-d-timerSlack), nil
 	}
 }
 
@@ -299,6 +305,7 @@ type filling struct {
 	words    bool     // that of full text is among them
 	began    time.Time
 	done     int
+	late     time.Duration // that the last pause was
 }
 
 // fillFrom writes the rows for the documents whose ids are at the end of the keys of a range.
@@ -328,7 +335,7 @@ func (r *Repo) fillFrom(ctx context.Context, f *filling, rows kv.Range) error {
 			f.began = time.Now()
 			r.log.Info("writing index rows", "indexes", f.names, "documents", f.done)
 		}
-		if err := pause(ctx, time.Since(start)); err != nil {
+		if f.late, err = pause(ctx, time.Since(start)+min(latePauses*f.late, longestPause)); err != nil {
 			return err
 		}
 	}
@@ -363,6 +370,7 @@ func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, words bool) error {
 				return err
 			}
 		}
+		runtime.Gosched() // a request that waits for a processor would else wait for the whole transaction
 	}
 	return nil
 }
