@@ -63,13 +63,14 @@ var types = map[string]string{
 	".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
 }
 
-// assets are the files asked for so far: there is a fixed number of them.
-var assets sync.Map // name: *Asset
+// assets make the files asked for so far, each once: pages ask for one in several places at the same time, and to compress it takes long.
+// There is a fixed number of them.
+var assets sync.Map // name: func() *Asset
 
 // AssetOf returns a built-in file by what follows Assets() in its address.
 func AssetOf(name string) (*Asset, error) {
-	if a, ok := assets.Load(name); ok {
-		return a.(*Asset), nil
+	if made, ok := assets.Load(name); ok {
+		return made.(func() *Asset)(), nil
 	}
 	typ := types[path.Ext(name)]
 	if typ == "" || !fs.ValidPath(name) {
@@ -79,13 +80,15 @@ func AssetOf(name string) (*Asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(body)
-	a := &Asset{Mime: typ, Tag: hex.EncodeToString(sum[:8]), Body: body}
-	if path.Ext(name) != ".woff2" {
-		a.Encoded = compress(body)
-	}
-	assets.Store(name, a)
-	return a, nil
+	made, _ := assets.LoadOrStore(name, sync.OnceValue(func() *Asset {
+		sum := sha256.Sum256(body)
+		a := &Asset{Mime: typ, Tag: hex.EncodeToString(sum[:8]), Body: body}
+		if path.Ext(name) != ".woff2" {
+			a.Encoded = compress(body)
+		}
+		return a
+	}))
+	return made.(func() *Asset)(), nil
 }
 
 func source(name string) ([]byte, error) {
@@ -118,9 +121,6 @@ func source(name string) ([]byte, error) {
 	}
 	return body, nil
 }
-
-// brotliLevel is the highest level, which takes a second for the largest file, once. Browsers accept it over TLS and on their own machine.
-const brotliLevel = brotli.BestCompression
 
 // compress makes the codings of a content that are shorter than it.
 func compress(body []byte) (all []Encoded) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/andybalholm/brotli"
@@ -52,6 +53,22 @@ func TestAssetOf(t *testing.T) {
 	} {
 		if a, err := AssetOf(name); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v, %v", name, a, err)
+		}
+	}
+}
+
+// TestAssetOnce has many ask for a file at the same time, as the frames of a page do: it is compressed once.
+func TestAssetOnce(t *testing.T) {
+	assets.Clear()
+	var got [8]*Asset
+	var all sync.WaitGroup
+	for i := range got {
+		all.Go(func() { got[i], _ = AssetOf(theme.Reveal) })
+	}
+	all.Wait()
+	for _, a := range got {
+		if a == nil || a != got[0] {
+			t.Errorf("got %p, want %p", a, got[0])
 		}
 	}
 }
