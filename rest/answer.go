@@ -81,7 +81,7 @@ func (x *Request) Write(a *Answer) {
 }
 
 // compressFrom is the length of an answer from which compressing it is worth the time, in bytes.
-const compressFrom = 8 << 10
+const compressFrom = 2 << 10
 
 // compresses reports whether JSON of a size is sent compressed: a large one to a script of our own pages. Programs are
 // usually near the server, or behind a proxy that compresses; and to them the length of a compressed answer could tell about
@@ -97,7 +97,7 @@ func (x *Request) compressed(a *Answer) []byte {
 		return a.Body
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	z, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
 	if err != nil {
 		return a.Body
 	}

@@ -216,7 +216,7 @@ func TestBrowserAccess(t *testing.T) {
 		{"task", "/ui/tasks#" + task, `document.querySelectorAll("#actions button").length === 2 && document.activeElement.id === "one-title"`, false},
 		{"activity", "/ui/activity", `document.getElementById("list").textContent.startsWith("Nothing yet")`, false},
 		{"runs", "/ui/runs", `document.querySelector("#list [data-run]") || document.getElementById("list").textContent === "No runs."`, false},
-		{"chains", "/ui/chains", `!document.getElementById("message").hidden`, false},
+		{"denied", "/ui/chains", `document.querySelector(".status").textContent === "403"`, false},
 		{"webhooks", "/ui/webhooks", `document.getElementById("list").textContent === "No webhooks yet."`, false},
 		{"team", "/ui/team", `!document.getElementById("none").hidden`, false},
 		{"operations", "/ui/operations#Deck.List", `document.querySelector("#one h2")`, true},

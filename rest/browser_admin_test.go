@@ -85,11 +85,15 @@ func TestBrowserTypes(t *testing.T) {
 	b.wait(`document.querySelector("#types .text-editor .tag.good")`)
 	b.set("#types textarea", "types:\n  Deal: {parent: Fil}\n")
 	b.wait(`document.querySelector("#types .wrongs").textContent.includes("Line 2: type Deal: unknown type Fil, perhaps File")`)
-	b.set("#types textarea", "types:\n  Deal: {parent: File, label: Deal}\n")
+	b.set("#types textarea", "types:\n  Deal: {parent: File, label: Deal, containers: [Folder]}\n")
 	b.press("#types", "Save")
 	b.wait(`document.getElementById("done").textContent === "Saved contract, version 1." && [...document.querySelectorAll("#types tbody th")].some((e) => e.textContent === "Deal")`)
 	if got := s.Do("GET", "/api/v1/config/types/Deal", ""); got.StatusCode != http.StatusOK {
 		t.Errorf("%s %s", got.Status, got.Text)
+	}
+	s.Do("POST", api+"/automation/Document.Create", `{"input": "/", "params": {"type": "Folder", "name": "deals"}}`)
+	if got := s.Do("GET", api+"/path/deals", "", "enrichers-document", "subtypes"); !strings.Contains(got.Text, `"type":"Deal"`) {
+		t.Errorf("the new type is not offered in a folder: %s", got.Text)
 	}
 	b.set("#types textarea", "types:\n  Bargain: {parent: File}\n")
 	b.press("#types", "Save")
@@ -206,7 +210,7 @@ func TestBrowserServerPanes(t *testing.T) {
 	b := browse(t, s)
 	b.signIn("Administrator")
 	b.open("/ui/admin#workflows")
-	b.wait(`document.querySelectorAll("#workflows table").length === 2 && [...document.querySelectorAll("#workflows td")].some((e) => e.textContent === "alice")`)
+	b.wait(`document.querySelectorAll("#workflows table").length === 2 && [...document.querySelectorAll("#workflows td")].some((e) => e.textContent === "alice") && document.getElementById("workflows").textContent.includes("Choose the participants: 1") && !document.getElementById("workflows").textContent.includes("document 1")`)
 	b.click(`#workflows [aria-label^="Graph of Parallel"]`)
 	b.pane("workflows", `[...document.querySelectorAll("#workflows text.count")].some((e) => e.textContent === "1") || document.querySelector('#workflows [aria-label^="Graph of Parallel"]')?.click()`)
 	b.pane("keys", `document.querySelector("#keys tbody tr")?.textContent.includes("alice")`)
@@ -219,7 +223,7 @@ func TestBrowserServerPanes(t *testing.T) {
 	b.wait(`document.querySelectorAll("#audit li").length > 0 && [...document.querySelectorAll("#audit li .soft")].every((e, i) => i % 2 || e.textContent.startsWith("alice"))`)
 	b.pane("server", `document.querySelector("#server caption").textContent === "The server is ready" && document.querySelector("#server a[download]")`)
 	b.press("#server", "Verify the store now")
-	b.wait(`document.querySelector("dialog pre")`)
+	b.wait(`document.querySelector("dialog p")?.textContent === "No problem was found."`)
 	b.press("dialog", "Close")
 	b.pane("figures", `document.querySelectorAll("#figures figure").length === 7`)
 	b.pane("settings", `document.getElementById("settings").textContent.includes("not known")`)

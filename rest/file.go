@@ -112,11 +112,11 @@ func (x *Request) sendBlob(a *Answer, r io.ReadSeeker, tag string) {
 // compressUpTo is the size of a file that is compressed in memory, in bytes.
 const compressUpTo = 4 << 20
 
-// compressedFile returns JSON that an operation made for a page of ours as a file, such as a vocabulary, as compressed would send it;
-// nil for any other file, which is sent as it is.
+// compressedFile returns JSON or text that an operation made for a page of ours as a file, such as a vocabulary or the typings, as
+// compressed would send it; nil for any other file, which is sent as it is.
 func (x *Request) compressedFile(a *Answer, r io.ReadSeeker) []byte {
 	b := a.File.Blob
-	if x.HTTP.Method != http.MethodPost || x.Status != http.StatusOK || b.Type != "application/json" || b.Size > compressUpTo || !x.compresses(b.Size) {
+	if x.HTTP.Method != http.MethodPost || x.Status != http.StatusOK || b.Type != "application/json" && b.Type != "text/plain" || b.Size > compressUpTo || !x.compresses(b.Size) {
 		return nil
 	}
 	var text bytes.Buffer

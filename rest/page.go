@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"catena/rest/web"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -18,7 +19,8 @@ func (x *Request) Site() web.Site {
 		s.Page = at.Path
 	}
 	if x.As != nil && !x.Guest() {
-		s.User = x.As.Name
+		s.User, s.Admin = x.As.Name, x.As.Admin
+		s.People = x.As.Is(storage.PowerUsers)
 	}
 	if x.Session != "" {
 		s.CSRF = CSRFOf(x.Session)

@@ -13,6 +13,7 @@ import (
 
 	"catena/rest"
 	"catena/rest/web"
+	"catena/storage/fault"
 )
 
 // Routes are the pages for people, of a server until it is done.
@@ -41,8 +42,8 @@ func Routes(done <-chan struct{}) []rest.Route {
 		{Method: "GET", Path: "/ui", Access: rest.Visitor, Handle: ownDecks},
 		{Method: "GET", Path: "/ui/account", Access: rest.Visitor, Handle: console("account")},
 		{Method: "GET", Path: "/ui/activity", Access: rest.Visitor, Handle: console("activity")},
-		{Method: "GET", Path: "/ui/admin", Access: rest.Visitor, Handle: console("admin")},
-		{Method: "GET", Path: "/ui/chains", Access: rest.Visitor, Handle: console("chains")},
+		{Method: "GET", Path: "/ui/admin", Access: rest.Visitor, Handle: consoleFor("admin", func(s *web.Site) bool { return s.People })},
+		{Method: "GET", Path: "/ui/chains", Access: rest.Visitor, Handle: consoleFor("chains", byAdmin)},
 		{Method: "GET", Path: "/ui/documents", Access: rest.Visitor, Handle: console("documents")},
 		{Method: "GET", Path: "/ui/home", Access: rest.Visitor, Handle: console("home")},
 		{Method: "GET", Path: "/ui/keys", Access: rest.Visitor, Handle: console("keys")},
@@ -52,7 +53,7 @@ func Routes(done <-chan struct{}) []rest.Route {
 		{Method: "POST", Path: "/ui/logout", Access: rest.Visitor, Body: rest.FormBody, Handle: closeSession},
 		{Method: "GET", Path: "/ui/operations", Access: rest.Visitor, Handle: console("operations")},
 		{Method: "GET", Path: "/ui/runs", Access: rest.Visitor, Handle: console("runs")},
-		{Method: "GET", Path: "/ui/scripts", Access: rest.Visitor, Handle: console("scripts")},
+		{Method: "GET", Path: "/ui/scripts", Access: rest.Visitor, Handle: consoleFor("scripts", byAdmin)},
 		{Method: "GET", Path: "/ui/search", Access: rest.Visitor, Handle: console("search")},
 		{Method: "GET", Path: "/ui/tasks", Access: rest.Visitor, Handle: console("tasks")},
 		{Method: "GET", Path: "/ui/team", Access: rest.Visitor, Handle: console("team")},
@@ -70,13 +71,25 @@ func Holds(path string) bool {
 	return false
 }
 
-// console makes the handler of a page of the console.
+// console makes the handler of a page of the console for everyone who has signed in.
 func console(name string) rest.HandlerFunc {
+	return consoleFor(name, func(*web.Site) bool { return true })
+}
+
+func byAdmin(s *web.Site) bool { return s.Admin }
+
+// consoleFor makes the handler of a page of the console for those who may use what is on it. The operations behind it check that again:
+// others would only see errors.
+func consoleFor(name string, may func(*web.Site) bool) rest.HandlerFunc {
 	return func(x *rest.Request) error {
+		s := x.Site()
 		if x.Guest() {
-			return x.See("/ui/login?next=" + url.QueryEscape(x.Site().Page))
+			return x.See("/ui/login?next=" + url.QueryEscape(s.Page))
 		}
-		p, err := x.Site().Console(name)
+		if !may(&s) {
+			return fault.Denied.New("this page is for administrators")
+		}
+		p, err := s.Console(name)
 		return x.Show(http.StatusOK, p, err)
 	}
 }

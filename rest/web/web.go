@@ -29,6 +29,8 @@ type Site struct {
 	Prefix string // of every address on this server: "" or "/behind/a/proxy"
 	Host   string // scheme and host with the prefix, for addresses that leave the page
 	User   string // who signed in; "": nobody
+	Admin  bool   // they are an administrator
+	People bool   // they look after users and groups: administrators and members of powerusers
 	CSRF   string // token that writes from this page have to carry
 	Page   string // address of the page itself, below Prefix, to come back to after signing in
 }

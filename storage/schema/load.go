@@ -86,7 +86,7 @@ type (
 		*Type
 		parent, lifeCycle         declare.Name
 		schemas, facets, subTypes []declare.Name
-		prefetch                  []declare.Name
+		prefetch, containers      []declare.Name
 		indexes                   []indexDecl
 		at                        declare.Position
 		done, busy                bool
@@ -133,6 +133,7 @@ func (l *loader) resolve() *Registry {
 		r.typeList = append(r.typeList, d.Type)
 		r.under[n] = append(r.under[n], n)
 	}
+	l.resolveContainers(r)
 	for _, t := range r.typeList {
 		// The count ends the walk if a type is its own ancestor, which has been reported but not
 		// removed.
@@ -152,6 +153,21 @@ func (l *loader) resolve() *Registry {
 	l.resolveVersioning(r)
 	l.resolveMetadata(r)
 	return r
+}
+
+// resolveContainers has the types offer inside what others say of themselves, so that a new type needs no change of the folders.
+func (l *loader) resolveContainers(r *Registry) {
+	for _, t := range r.typeList {
+		for _, n := range l.types[t.Name].containers {
+			folder, ok := l.types[n.Text]
+			switch {
+			case !ok:
+				l.Unknown("type "+t.Name, "type", n, maps.Keys(l.types))
+			case !slices.Contains(folder.SubTypes, t.Name):
+				folder.SubTypes = append(folder.SubTypes, t.Name)
+			}
+		}
+	}
 }
 
 func (l *loader) schemasOf(have []*Schema, names []declare.Name, subject string) []*Schema {

@@ -169,6 +169,7 @@ types:
   B: {parent: A, subTypes: [C]}
   D: {parent: E, icon: [1]}
   E2: {prefetch: ["x:f", "x:z"]}
+  E3: {containers: [E2, E4]}
 `), layer("b.yaml", "kinds: {}\ntypes: {A A: {}}\n"), layer("c.yaml", "types:\n\tA: {}\n"))
 	want := []string{
 		`a.yaml:5: field x:a: unknown type "strin", perhaps string`,
@@ -192,6 +193,7 @@ types:
 		`a.yaml:21: must be a string`,
 		`a.yaml:21: type D: unknown type E`,
 		`a.yaml:22: type E2: unknown property x:z, perhaps x:a`,
+		`a.yaml:23: type E3: unknown type E4, perhaps E2`,
 		`b.yaml:1: unknown key kinds`,
 		`b.yaml:2: malformed name "A A"`,
 		`c.yaml:2: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a special character`,
@@ -246,4 +248,18 @@ func path(t testing.TB, xpath string) Path {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestContainers: a type says in which others it is offered, once each, behind what those say themselves.
+func TestContainers(t *testing.T) {
+	r, err := Load(layer("a.yaml", "types:\n  Box: {subTypes: [Pen]}\n  Pen: {containers: [Box]}\n"), layer("b.yaml", "types:\n  Ink: {containers: [Box, Ink]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"Box": "Pen Ink", "Pen": "", "Ink": "Ink"} {
+		d, ok := r.Type(name)
+		if got := strings.Join(d.SubTypes, " "); !ok || got != want {
+			t.Errorf("%s offers %q, want %q", name, got, want)
+		}
+	}
 }

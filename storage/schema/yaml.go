@@ -203,7 +203,8 @@ func (l *loader) docType(key, n *yaml.Node) {
 	l.Each(n, declare.Keys{
 		"parent": l.Word(&d.parent), "label": l.Text(&d.Label), "icon": l.Text(&d.Icon), "lifeCycle": l.Word(&d.lifeCycle),
 		"schemas": l.Words(&d.schemas), "facets": l.Words(&d.facets), "subTypes": l.Words(&d.subTypes), "prefetch": l.Words(&d.prefetch),
-		"indexes": l.indexes(&d.indexes),
+		"containers": l.Words(&d.containers),
+		"indexes":    l.indexes(&d.indexes),
 	})
 	d.Parent = d.parent.Text
 	declare.Put(&l.Reader, l.types, key, func(d *typeDecl) declare.Position { return d.at }, d)

@@ -33,8 +33,13 @@ const AdminPanes = (() => {
       const of = (counts[t["nt:processName"]] ||= {});
       of[t["nt:type"]] = (of[t["nt:type"]] || 0) + 1;
     }
-    const places = (name) => Object.entries(counts[name] || {}).map(([node, n]) => `${node}: ${n}`).join(", ");
+    const graphs = Object.fromEntries(await Promise.all(Object.keys(counts).map(async (name) => [name, await call("GET", `${at}/workflowModel/${encodeURIComponent(name)}/graph`).then((a) => a.answer.nodes, () => [])])));
+    const node = (model, id) => Flow.say(graphs[model].find((n) => n.id === id)?.title, id);
+    const places = (name) => Object.entries(counts[name] || {}).map(([id, n]) => `${node(name, id)}: ${n}`).join(", ");
     const instances = running.entries || [];
+    const ids = [...new Set(instances.flatMap((i) => (i.attachedDocumentIds || []).map((d) => d.id)))].slice(0, 100);
+    const named = ids.length ? await run("Repository.ResultSetQuery", { query: `SELECT ecm:uuid, dc:title FROM Document WHERE ecm:uuid IN (${ids.map((id) => `'${id}'`).join(", ")})`, pageSize: 100 }) : {};
+    const titles = Object.fromEntries((named.entries || []).map((r) => [r["ecm:uuid"], r["dc:title"]]));
     pane.replaceChildren(
       table("Workflows", ["Workflow", "Running", "Tasks that wait", ""], models.map((m) => {
         const title = Flow.say(m.title, m.name);
@@ -42,7 +47,7 @@ const AdminPanes = (() => {
       })), drawn,
       instances.length ? table("Instances that run", ["Workflow", "Started by", "Documents", ""], instances.map((i) => {
         const title = Flow.say(i.title, i.workflowModelName);
-        return row(title, i.initiator, make("span", {}, ...(i.attachedDocumentIds || []).map((d, n) => make("a", { href: `${site.prefix}/ui/documents#default/${d.id}` }, `document ${n + 1} `))), make("span", { class: "row" },
+        return row(title, i.initiator, make("span", {}, ...(i.attachedDocumentIds || []).map((d, n) => make("a", { href: `${site.prefix}/ui/documents#default/${d.id}` }, `${titles[d.id] || `document ${n + 1}`} `))), make("span", { class: "row" },
           make("button", { type: "button", class: "quiet", "aria-label": `Graph of ${title}, ${i.id}`, onclick: tried(() => picture(`${at}/workflow/${i.id}/graph`, title)) }, "Graph"),
           make("button", { type: "button", class: "quiet danger", "aria-label": `Cancel ${title}, ${i.id}`, onclick: tried(async () => {
             if (!await Dialogs.confirm("Cancel the workflow", `Cancel ${title}? Its open tasks are canceled.`, "Cancel the workflow")) return;
@@ -107,7 +112,8 @@ const AdminPanes = (() => {
           say("Verifying…");
           const found = await run("Repository.Verify", {});
           say("");
-          await Dialogs.open({ title: "Verification of the store", action: "", cancel: "Close", wide: true, body: [make("pre", { class: "result", tabindex: "0", "aria-label": "Result" }, typeof found === "string" ? found : JSON.stringify(found, null, 2))] });
+          const none = Array.isArray(found) && !found.length;
+          await Dialogs.open({ title: "Verification of the store", action: "", cancel: "Close", wide: !none, body: none ? [make("p", {}, "No problem was found.")] : [make("pre", { class: "result", tabindex: "0", "aria-label": "Result" }, typeof found === "string" ? found : JSON.stringify(found, null, 2))] });
         }) }, "Verify the store now")),
       Backups.section(about.backups),
     ].filter(Boolean));

@@ -164,7 +164,7 @@
     pane.replaceChildren(make("p", { class: "soft" }, "Types and schemas are declared in files, which are kept in versions and take effect on all servers at once. ", make("a", { href: `${site.prefix}/docs/administer#content-types` }, "How they are written")), texts, view);
     await Promise.all([declared(view), Texts.pane({
       family: "Type", noun: "type", named: "contract", changed: () => declared(view),
-      first: "schemas:\n  contract:\n    prefix: ct\n    fields:\n      party: {type: string, index: true}\n      amount: {type: double, min: 0}\ntypes:\n  Contract:\n    parent: File\n    label: Contract\n    schemas: [contract]\n",
+      first: "schemas:\n  contract:\n    prefix: ct\n    fields:\n      party: {type: string, index: true}\n      amount: {type: double, min: 0}\ntypes:\n  Contract:\n    parent: File\n    label: Contract\n    schemas: [contract]\n    containers: [Folder, Workspace]\n",
     })(texts, say)]);
   };
 
@@ -242,7 +242,7 @@
     ["workflows", "Workflows", workflows], ["listeners", "Listeners", listeners], ["schedules", "Schedules", schedules], ["hooks", "Hooks", hooks], ["texts", "Templates and more", texts],
     ["credentials", "Credentials", listed(byOperation("credential", "Credential"))], ["keys", "API keys", AdminPanes.keys], ["audit", "Audit log", AdminPanes.audit],
     ["server", "Server", AdminPanes.server], ["figures", "Figures", AdminPanes.figures], ["settings", "Settings", AdminPanes.settings],
-  ];
+  ].filter(([id]) => "admin" in site || ["users", "groups"].includes(id)); // what members of powerusers look after
   byId("panes").append(...panes.map(([id]) => make("div", { id, role: "tabpanel", "aria-labelledby": `tab-${id}`, hidden: true })));
   const choose = Tabs.of(byId("tabs"), panes, async (id) => {
     say("");

@@ -11,9 +11,9 @@ class Refused extends Error {
     this.code = body.code;
     // fields are the fields that the answer names, each with what is wrong with it.
     this.fields = [
-      ...(body.errors || []).filter((e) => e.pointer).map((e) => [e.pointer.replace(/^#\//, ""), (e.detail || e.message || text).replace(/^property \S+: /, "")]),
+      ...(body.errors || []).filter((e) => e.pointer).map((e) => [e.pointer.replace(/^#\//, ""), e.detail || e.message || text]),
       ...(body.violations || []).map((v) => [v.path.map((p) => p.field_name).join("/"), v.message]),
-    ];
+    ].map(([field, said]) => [field, said.replace(/^property \S+: /, "")]);
   }
 }
 
@@ -68,16 +68,17 @@ const moment = (text) => {
   return make("time", { datetime: text, title: at.toLocaleString() }, date(at));
 };
 
-// ago says how long ago something was, if that is not long.
+// ago says how long ago something was, or in how long it will be, if that is not long.
 const ago = (text) => {
   const e = moment(text);
   if (!e) return "";
   const words = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-  const minutes = (Date.now() - new Date(text)) / 60e3;
-  if (minutes < 1) e.textContent = "just now";
-  else if (minutes < 60) e.textContent = words.format(-Math.floor(minutes), "minute");
-  else if (minutes < 24 * 60) e.textContent = words.format(-Math.floor(minutes / 60), "hour");
-  else if (minutes < 7 * 24 * 60) e.textContent = words.format(-Math.floor(minutes / 60 / 24), "day");
+  const minutes = (new Date(text) - Date.now()) / 60e3;
+  const size = Math.abs(minutes);
+  if (size < 1) e.textContent = minutes > 0.5 ? "in a minute" : "just now";
+  else if (size < 60) e.textContent = words.format(Math.trunc(minutes), "minute");
+  else if (size < 24 * 60) e.textContent = words.format(Math.trunc(minutes / 60), "hour");
+  else if (size < 7 * 24 * 60) e.textContent = words.format(Math.trunc(minutes / 60 / 24), "day");
   return e;
 };
 

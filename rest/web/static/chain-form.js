@@ -137,7 +137,9 @@ const ChainForm = (() => {
   const pointer = (name) => name.replaceAll("~", "~0").replaceAll("/", "~1");
   const member = (list, name) => list.find((m) => m.name === name);
 
-  // parameters are the fields of an operation: those that must be given or are given, and the others, folded.
+  const few = 2; // parameters that need not be given and are shown all the same
+
+  // parameters are the fields of an operation: those that must be given or are given, and the others, folded if they are many.
   const parameters = (card, outline, edit) => {
     const op = outline.operations[card.op];
     if (!op) return [];
@@ -154,6 +156,7 @@ const ChainForm = (() => {
       return { first: required.has(name) || given || f.problems.length, element: f.kind === "pairs" ? pairs(f) : field({ ...f, ...{ kind: f.kind, pick: f.pick } }) };
     });
     const rest = all.filter((p) => !p.first).map((p) => p.element);
+    if (rest.length <= few) return all.map((p) => p.element);
     return [...all.filter((p) => p.first).map((p) => p.element), ...(rest.length ? [folded(`${card.path} more`, all.length > rest.length ? "More parameters" : "Parameters", rest)] : [])];
   };
 

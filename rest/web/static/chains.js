@@ -112,7 +112,15 @@
     await check();
   };
 
-  const open = (name) => tried(async () => write((await run("Chain.Read", { name })).source, name));
+  // The address names the chain that is shown, so that it is there again after the page was left or loaded anew.
+  const address = (name) => `${location.pathname}${name ? `#${encodeURIComponent(name)}` : ""}`;
+  const leave = Dialogs.unsaved(() => source.value !== (saved || empty));
+  const open = (name) => tried(async () => {
+    if (!await leave()) return;
+    const text = name ? (await run("Chain.Read", { name })).source : empty;
+    window.history.pushState(null, "", address(name));
+    await write(text, name);
+  });
 
   const list = () => {
     const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -197,7 +205,7 @@
 
   source.addEventListener("input", changed);
   byId("search").addEventListener("input", list);
-  byId("new").addEventListener("click", tried(() => write(empty, "")));
+  byId("new").addEventListener("click", open(""));
   byId("what").addEventListener("input", () => {
     clearTimeout(search.timer);
     search.timer = setTimeout(search, 150);
@@ -234,6 +242,7 @@
     await work;
     const text = source.value;
     const made = await run("Chain.Save", { source: text });
+    if (made.name !== chosen) window.history.replaceState(null, "", address(made.name));
     chosen = made.name;
     saved = text;
     byId("title").textContent = chosen;
@@ -260,7 +269,8 @@
   // named opens the chain that the address names, and the card of the line behind it.
   const named = async () => {
     const [, name, line] = /^#([^:]+):?(\d*)$/.exec(location.hash) || [];
-    if (!name) return;
+    if (!await leave()) return window.history.pushState(null, "", address(chosen));
+    if (!name) return write(empty, "");
     const found = decodeURIComponent(name);
     await write((await run("Chain.Read", { name: found })).source, found);
     const card = byId("cards").querySelector(`[data-step="${line}"]`);
@@ -270,9 +280,10 @@
     byId("cards").querySelector(`[data-step="${line}"]`).scrollIntoView({ block: "center" });
     byId("cards").querySelector(`[data-step="${line}"] .title`).focus({ preventScroll: true });
   };
-  window.addEventListener("hashchange", tried(named, false));
+  window.addEventListener("popstate", tried(named, false));
+  source.value = empty;
   tried(async () => {
-    await Promise.all([load(), location.hash ? null : write(empty, "")]);
+    await load();
     await named();
   })();
 })();

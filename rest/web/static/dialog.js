@@ -44,5 +44,11 @@ const Dialogs = (() => {
 
   const confirm = async (title, text, action, danger = true) => await open({ title, body: [make("p", {}, text)], action, danger }) === true;
 
-  return { open, confirm };
+  // unsaved has the browser ask before it leaves a text that was changed, and returns what asks before the page shows another one.
+  const unsaved = (changed) => {
+    window.addEventListener("beforeunload", (e) => changed() && e.preventDefault());
+    return async () => !changed() || await confirm("Discard the changes?", "The text was changed and is not saved.", "Discard");
+  };
+
+  return { open, confirm, unsaved };
 })();

@@ -85,7 +85,7 @@ const DocActs = (() => {
     ["Edit", (d) => !d.isTrashed && !d.isVersion && !d.isUnderRetentionOrLegalHold && may(d, "WriteProperties") && free(d), (d) => DocEdit.edit(d), "primary"],
     ["New", (d) => !d.isTrashed && may(d, "AddChildren") && DocEdit.types(d).length > 0, (d) => DocEdit.create(d), "primary"],
     ["Upload", (d) => !d.isTrashed && may(d, "AddChildren") && has(d, "Folderish") && DocEdit.types(d).includes("File"), () => byId("upload").click()],
-    ["Rename", (d) => !d.isTrashed && !d.isVersion && d.parentRef && may(d, "WriteProperties") && free(d), rename],
+    ["Rename", (d) => !d.isTrashed && !d.isVersion && d.parentRef && !d.isUnderRetentionOrLegalHold && may(d, "WriteProperties") && free(d), rename],
     ["Copy", (d) => !d.isTrashed && !d.isVersion && d.path !== "/", (d) => copyTo([d])],
     ["Move", (d) => !d.isTrashed && !d.isVersion && may(d, "Remove") && d.path !== "/" && free(d), (d) => moveTo([d])],
     ["Lock", (d) => !d.isTrashed && !d.isVersion && !d.lockOwner && !has(d, "Folderish") && may(d, "Write", "WriteProperties"), (d) => op(d, "Document.Lock")],

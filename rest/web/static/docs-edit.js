@@ -85,7 +85,9 @@ const DocEdit = (() => {
     }
   };
 
-  const edit = async (d) => {
+  // edit shows a document as it is now: the page may be older.
+  const edit = async (shown) => {
+    const d = await Docs.read(shown, "");
     const form = Form.of(await fields(d.schemas.map((s) => s.name)), d.properties, { folded: "More properties" });
     return Dialogs.open({
       title: `Edit ${Docs.title(d)}`, action: "Save", wide: true, body: [form.element],

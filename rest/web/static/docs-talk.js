@@ -29,10 +29,10 @@ const DocTalk = (() => {
   };
 
   const tags = (d, again) => {
-    const form = Form.of([{ name: "tags", kind: "text", list: true, pick: "tag" }], { tags: d.contextParameters.tags });
+    const form = Form.of([{ name: "tags", kind: "text", list: true, pick: "tag", doc: "Commas or Enter separate tags." }], { tags: d.contextParameters.tags });
     return section("Tags", make("form", { onsubmit: tried(async (e) => {
       e.preventDefault();
-      const now = form.value().tags || [];
+      const now = (form.value().tags || []).flatMap((t) => t.split(",")).map((t) => t.trim()).filter(Boolean);
       const before = d.contextParameters.tags;
       const added = now.filter((t) => !before.includes(t));
       const gone = before.filter((t) => !now.includes(t));

@@ -89,6 +89,7 @@
   DocFiles.accept(byId("main"), () => (shown && !shown.isTrashed && Docs.may(shown, "AddChildren") && shown.facets?.includes("Folderish") ? shown : null), () => list.refresh());
   window.addEventListener("hashchange", tried(async () => {
     tab = "";
+    trash = byId("binned").checked = false; // what another folder has is asked for first
     await show();
     byId("title").focus();
   }, false));

@@ -12,7 +12,11 @@ const Form = (() => {
     const at = new Date(v);
     return Number.isNaN(at.getTime()) ? "" : new Date(at - at.getTimezoneOffset() * 60e3).toISOString().slice(0, 16);
   };
-  const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+  // same compares values. The address of a file changes with the document, also where the file is the same.
+  const same = (a, b) => {
+    const plain = (v) => JSON.stringify(v ?? null, (_, x) => (x?.digest ? { ...x, data: undefined, blobUrl: undefined } : x));
+    return plain(a) === plain(b);
+  };
 
   // A control is { element, value() }; value returns null where nothing was entered, and throws where it cannot be read.
   const line = (f, value, common) => {
@@ -193,6 +197,7 @@ const Form = (() => {
       : check ? make("div", { class: "field", "data-field": f.name }, make("label", { class: "check" }, inner.element, ...name), doc, wrong)
         : make("div", { class: "field", "data-field": f.name }, make("label", { for: id }, ...name), inner.element, doc, wrong);
     const self = { field: f, element, first: value, inner };
+    element.addEventListener("input", () => self.say("")); // it was about the value before
     // say shows what is wrong; an empty text takes it back.
     self.say = (text) => {
       wrong.textContent = text;
@@ -297,7 +302,8 @@ const Form = (() => {
 
   // ofParams are the fields of the parameters of an operation, as the server describes them.
   const ofParams = (params) => params.map((p) => {
-    const f = { name: p.name, label: p.name, doc: p.description, required: p.required, values: p.values, secret: p.secret, folded: !p.required, pick: Pick.kindOf(p.name, "", p.type) };
+    const f = { name: p.name, label: p.name, doc: p.description, required: p.required, values: p.values, secret: p.secret, folded: !p.required && !p.secret, pick: Pick.kindOf(p.name, "", p.type) };
+    if (p.required && p.values?.length > 1 && p.type === "string") return { ...f, kind: "choice", values: p.values.map((v) => [v, v]) };
     if (/^(integer|int|long)$/.test(p.type)) return { ...f, kind: "integer" };
     if (/^(float|double|number)$/.test(p.type)) return { ...f, kind: "number" };
     if (/^(boolean|date)$/.test(p.type)) return { ...f, kind: p.type };

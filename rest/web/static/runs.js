@@ -34,13 +34,19 @@
     return asked;
   };
 
+  // waits says what a chain waits for, and until when.
+  const waits = (r) => {
+    const until = r.until ? ` until ${new Date(r.until).toLocaleString()}` : "";
+    return { time: `waits${until}`, batch: "has more items to work on", task: `waits for the end of a task${until}` }[r.for] || `waits for ${r.event || r.for}${until}`;
+  };
+
   const item = (r) => {
     const ended = r.state === "done" || r.state === "failed";
     const mark = make("button", { type: "button", class: "quiet", "aria-pressed": String(marked.includes(r.id)), "aria-label": `Compare ${r.op}, ${r.id}`, onclick: tried(() => choose(r.id, mark)) }, "Compare");
     return make("li", { "data-run": r.id, "data-state": r.state },
       make("div", {},
         make("code", {}, r.op), " ", badge(r.state), r.version ? make("span", { class: "tag" }, `version ${r.version}`) : null, r.repeats ? make("span", { class: "tag" }, "again") : null, r.began ? make("span", { class: "tag" }, "went on") : null,
-        make("p", {}, `${r.user} · `, ago(r.start), ` · ${lasts(r.duration)}`, r.for ? ` · waits for ${r.event || r.for}` : "", r.until ? ` until ${new Date(r.until).toLocaleString()}` : ""),
+        make("p", {}, `${r.user} · `, ago(r.start), ` · ${lasts(r.duration)}`, r.for ? ` · ${waits(r)}` : ""),
         r.error ? make("p", { class: "small" }, r.error) : null),
       r.state === "failed" && r.door !== "listener" ? make("button", { type: "button", class: "quiet", "aria-label": `Edit and run ${r.op} again`, onclick: tried(() => open(r.id, true)) }, "Edit and run again") : null,
       r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null,
@@ -149,7 +155,7 @@
       } }, "Close")),
     ...(r.error ? [make("p", { class: "alert" }, r.error)] : []),
     facts([["User", r.user], ["Began", new Date(r.start).toLocaleString()], ["Duration", lasts(r.duration)], ["From", r.door], ["Request", r.requestId], ["Version", r.version && String(r.version)], ["Repeats", r.repeats]]),
-    ...(r.state === "waiting" ? [make("p", {}, `It waits for ${r.event || r.for}`, r.until ? ` until ${new Date(r.until).toLocaleString()}` : "", r.line ? ` at line ${r.line}.` : ".")] : []),
+    ...(r.state === "waiting" ? [make("p", {}, `It ${waits(r)}`, r.line ? `, at line ${r.line}.` : ".")] : []),
     ...parts(r),
     ...(r.trace ? [make("h3", {}, "Steps"), make("ol", { class: "steps" }, step(r.trace))] : []),
     ...(again ? [form(r, versions)] : []));

@@ -6,6 +6,7 @@
   let all = []; // scripts
   let modules = [];
   let chosen = ""; // name of the saved text that is shown
+  let saved = empty; // the text before it was changed
   let kind = "Script"; // or Module: the family of operations for the text
   let editor = null;
   let test = { fields: [], given: {} };
@@ -97,7 +98,7 @@
     const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const group = (family, title, list) => {
       const hits = list.filter((s) => words.every((w) => s.name.toLowerCase().includes(w)));
-      return [make("h2", {}, title), ...(hits.length ? hits.map((s) => make("button", { "data-id": s.name, "data-kind": family, "aria-current": s.name === chosen && family === kind ? "true" : null, onclick: tried(() => open(s.name, family)) }, s.name)) : [make("p", { class: "soft small" }, list.length ? "Nothing found." : `No ${title.toLowerCase()} yet.`)])];
+      return [make("h2", {}, title), ...(hits.length ? hits.map((s) => make("button", { "data-id": s.name, "data-kind": family, "aria-current": s.name === chosen && family === kind ? "true" : null, onclick: turnFrom(() => open(s.name, family)) }, s.name)) : [make("p", { class: "soft small" }, list.length ? "Nothing found." : `No ${title.toLowerCase()} yet.`)])];
     };
     byId("names").replaceChildren(...group("Script", "Scripts", all), ...group("Module", "Modules", modules));
   };
@@ -106,7 +107,7 @@
   const uses = () => {
     const own = modules.find((m) => m.name === chosen);
     const imports = modules.map((m) => [m, m.usedBy.find((u) => u.name === chosen && u.kind === kind.toLowerCase())]).filter(([, u]) => u);
-    const link = (name, family) => make("button", { type: "button", class: "quiet", onclick: tried(() => open(name, family)) }, name);
+    const link = (name, family) => make("button", { type: "button", class: "quiet", onclick: turnFrom(() => open(name, family)) }, name);
     const lines = [];
     if (kind === "Module" && own) {
       lines.push(make("h3", {}, "Exports"), make("p", {}, ...(own.exports.length ? own.exports.flatMap((e, i) => [i ? ", " : "", make("code", {}, `${e.name}${e.kind === "function" ? `(${e.params || ""})` : ""}`)]) : ["Nothing."])),
@@ -118,9 +119,15 @@
     byId("uses").querySelector("div").replaceChildren(...lines);
   };
 
-  const address = () => history.replaceState(null, "", chosen ? `#${kind === "Module" ? "module:" : ""}${encodeURIComponent(chosen)}` : location.pathname);
+  // The address names the text that is shown, so that it is there again after the page was left or loaded anew.
+  const address = () => {
+    const to = chosen ? `#${kind === "Module" ? "module:" : ""}${encodeURIComponent(chosen)}` : "";
+    if (to !== location.hash) history.pushState(null, "", location.pathname + to);
+  };
+  const leave = Dialogs.unsaved(() => editor && editor.text !== saved);
 
   const write = (text, name) => {
+    saved = text;
     chosen = name;
     kind = familyOf(text);
     byId("title").textContent = name || `New ${kind.toLowerCase()}`;
@@ -134,6 +141,12 @@
   };
 
   const open = async (name, family) => write((await run(`${family}.Read`, { name })).source, name);
+  const turnFrom = (act) => tried(async () => await leave() && act());
+  const named = async () => {
+    const asked = decodeURIComponent(location.hash.slice(1));
+    if (!asked) write(empty, "");
+    else await open(asked.replace(/^module:/, ""), asked.startsWith("module:") ? "Module" : "Script");
+  };
 
   const load = async () => {
     [all, modules] = await Promise.all([run("Script.List", {}), run("Module.Outline", {})]);
@@ -212,8 +225,8 @@
   byId("code").addEventListener("focusin", () => words().catch(() => (known = undefined)));
 
   byId("search").addEventListener("input", list);
-  byId("new").addEventListener("click", tried(() => write(empty, "")));
-  byId("new-module").addEventListener("click", tried(() => write(emptyModule, "")));
+  byId("new").addEventListener("click", turnFrom(() => write(empty, "")));
+  byId("new-module").addEventListener("click", turnFrom(() => write(emptyModule, "")));
   byId("remove").addEventListener("click", tried(async () => {
     if (!await Dialogs.confirm(`Delete the ${kind.toLowerCase()}`, `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
     await run(`${kind}.Delete`, { name: chosen });
@@ -222,8 +235,10 @@
   }));
   byId("history").addEventListener("click", tried(versions));
   byId("edit").addEventListener("submit", tried(async () => {
-    const made = await run(`${kind}.Save`, { source: editor.text });
+    const text = editor.text;
+    const made = await run(`${kind}.Save`, { source: text });
     chosen = made.name;
+    saved = text;
     byId("title").textContent = chosen;
     byId("history").hidden = byId("remove").hidden = false;
     address();
@@ -261,12 +276,15 @@
   for (const name of ["pointerenter", "focusin"]) code.addEventListener(name, tried(turnTo, false));
 
   tried(async () => {
-    const asked = decodeURIComponent(location.hash.slice(1));
     const mount = kept() === code.dataset.editor && await fetchEditor() ? Editor.mount : field;
     editor = mount(code, { ...options, text: empty });
     changed(empty);
     await load();
-    if (asked) await open(asked.replace(/^module:/, ""), asked.startsWith("module:") ? "Module" : "Script");
+    if (location.hash) await named();
     else editor.check();
   })();
+  window.addEventListener("popstate", tried(async () => {
+    if (await leave()) await named();
+    else address();
+  }, false));
 })();

@@ -53,6 +53,7 @@
     if (own) return;
     const q = new URLSearchParams({ pageSize: 1 });
     if (field("words").value.trim()) q.set("ecm_fulltext", field("words").value.trim());
+    if (field("type").value.trim()) q.set("ecm_primaryType", JSON.stringify([field("type").value.trim()]));
     if (field("path").value.trim()) q.set("ecm_path", JSON.stringify([field("path").value.trim()]));
     for (const [name] of facets) if (chosen.get(name)?.size) q.set(name, JSON.stringify([...chosen.get(name)]));
     const { aggregations } = (await call("GET", `/api/v1/search/pp/default_search/execute?${q}`)).answer;
@@ -63,14 +64,39 @@
     byId("facets").hidden = !groups.length;
   };
 
+  // keep writes into the address what is searched for, so that it is found again after a document was looked at.
+  const plain = { q: "words", type: "type", path: "path" };
+  const keep = () => {
+    const at = new URLSearchParams();
+    if (own) at.set("query", query());
+    else {
+      for (const [name, of] of Object.entries(plain)) if (field(of).value.trim()) at.set(name, field(of).value.trim());
+      for (const [name, values] of chosen) for (const v of values) at.append(name, v);
+      if (byId("sort").selectedIndex) at.set("sort", sorts());
+    }
+    history.replaceState(null, "", `${location.pathname}${at.size ? `?${at}` : ""}`);
+  };
+  const recall = () => {
+    const at = new URLSearchParams(location.search);
+    for (const [name, of] of Object.entries(plain)) field(of).value = at.get(name) || "";
+    for (const [name] of facets) if (at.has(name)) chosen.set(name, new Set(at.getAll(name)));
+    if ([...byId("sort").options].some((o) => o.value === at.get("sort"))) byId("sort").value = at.get("sort");
+    if (!at.has("query")) return search();
+    field("query").value = at.get("query");
+    byId("editor").open = true;
+    return searchOwn();
+  };
+
   const search = async () => {
     own = false;
     field("query").value = written();
+    keep();
     say("");
     await Promise.all([list.refresh(), count()]);
   };
   const searchOwn = async () => {
     own = true;
+    keep();
     say("");
     await Promise.all([list.refresh(), count()]);
   };
@@ -114,8 +140,7 @@
   }, false));
   byId("all").addEventListener("click", () => list.all());
   tried(async () => {
-    field("words").value = new URLSearchParams(location.search).get("q") || "";
     byId("explain").hidden = !(await call("GET", "/api/v1/me")).answer.isAdministrator;
-    await Promise.all([search(), saved()]);
+    await Promise.all([recall(), saved()]);
   })();
 })();
