@@ -3,6 +3,9 @@ package rest_test
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"catena/rest/resttest"
 )
 
 // consolePages are the pages of the console, with what is to be there once one can be read and used.
@@ -169,6 +174,47 @@ var edits = map[string]func(b *tab){
 		b.press("#users", "New user")
 		b.wait(`document.querySelector("dialog [name=username]")`)
 	},
+}
+
+// gzipOnly is a way to a server on which nothing but gzip is accepted, as by browsers without TLS.
+func gzipOnly(t *testing.T, s *resttest.Server) *resttest.Server {
+	t.Helper()
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+		r.Out.Header.Set("Accept-Encoding", "gzip")
+	}})
+	t.Cleanup(way.Close)
+	return &resttest.Server{Server: way}
+}
+
+// TestBrowserWeightGzip is TestBrowserWeight where only gzip is accepted. The page of scripts, nearly all of which is the editor, may be
+// larger there.
+func TestBrowserWeightGzip(t *testing.T) {
+	const most, mostOfScripts = 200_000, 215_000
+	if os.Getenv("CATENA_CONSOLE") == "" {
+		t.Skip("set CATENA_CONSOLE to weigh the pages of the console (make pages)")
+	}
+	s := gzipOnly(t, withScripts(t))
+	b := browse(t, s)
+	b.signIn("Administrator")
+	f := b.measured()
+	for _, p := range consolePages {
+		b.visit(f, p[0], p[1])
+		if edit := edits[p[0]]; edit != nil {
+			edit(b)
+			b.settle(f, p[0])
+		}
+		sum, large := f.weigh(s.URL)
+		t.Logf("%-20s %6d bytes while editing", p[0], sum)
+		if sum > most && (p[0] != "/ui/scripts" || sum > mostOfScripts) || sum < 5_000 {
+			t.Errorf("%s: %d bytes, at most %d are allowed: %s", p[0], sum, most, strings.Join(large, ", "))
+		}
+	}
 }
 
 // TestBrowserWeight adds up what each page of the console receives at the first visit and while somebody begins to edit, as it

@@ -56,7 +56,7 @@
     if (field("type").value.trim()) q.set("ecm_primaryType", JSON.stringify([field("type").value.trim()]));
     if (field("path").value.trim()) q.set("ecm_path", JSON.stringify([field("path").value.trim()]));
     for (const [name] of facets) if (chosen.get(name)?.size) q.set(name, JSON.stringify([...chosen.get(name)]));
-    const { aggregations } = (await call("GET", `/api/v1/search/pp/default_search/execute?${q}`)).answer;
+    const { aggregations } = (await call("GET", `/api/v1/search/pp/console_search/execute?${q}`)).answer;
     const groups = facets.filter(([name]) => aggregations?.[name]?.buckets.length);
     const vocabularies = groups.map(([, , , directory]) => directory).filter(Boolean);
     texts = new Map((await Promise.all(vocabularies.map(Pick.entries))).flat());
