@@ -163,7 +163,7 @@ func (b *tab) failedRun(op string) {
 
 // goOn has a chain that waits continue on the page of runs, until so many of its runs are done and none waits. The server tries a step
 // that failed again by itself: the chain may be running, or have gone on, at any moment before the click and after it. Then the page
-// says so, and lists the runs anew once that is read.
+// says so, and lists the runs again once that is read.
 func (b *tab) goOn(op string, done int) {
 	b.t.Helper()
 	b.wait(fmt.Sprintf(`(() => {

@@ -11,7 +11,7 @@ import (
 	"catena/rest/resttest"
 )
 
-// TestBrowserAddresses has the address of a page name what is shown, for those who load it anew or come back, and what was written is
+// TestBrowserAddresses has the address of a page name what is shown, for those who reload it or come back, and what was written is
 // not lost without a question.
 func TestBrowserAddresses(t *testing.T) {
 	s := withScripts(t)

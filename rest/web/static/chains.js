@@ -112,7 +112,7 @@
     await check();
   };
 
-  // The address names the chain that is shown, so that it is there again after the page was left or loaded anew.
+  // The address names the chain that is shown, so that it is there again after the page was left or reloaded.
   const address = (name) => `${location.pathname}${name ? `#${encodeURIComponent(name)}` : ""}`;
   const leave = Dialogs.unsaved(() => source.value !== (saved || empty));
   const open = (name) => tried(async () => {

@@ -119,7 +119,7 @@
     byId("uses").querySelector("div").replaceChildren(...lines);
   };
 
-  // The address names the text that is shown, so that it is there again after the page was left or loaded anew.
+  // The address names the text that is shown, so that it is there again after the page was left or reloaded.
   const address = () => {
     const to = chosen ? `#${kind === "Module" ? "module:" : ""}${encodeURIComponent(chosen)}` : "";
     if (to !== location.hash) history.pushState(null, "", location.pathname + to);
