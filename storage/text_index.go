@@ -149,20 +149,31 @@ func (t *Tx) waitAgain(ids []layout.ID) error {
 	return nil
 }
 
-// unindexed returns what waits to be indexed, which of those documents can be, which cannot, and why.
+// unindexed returns what waits to be indexed, which of those documents can be, which cannot, and why. It finds the text in the files of
+// documents that no one has looked into yet, and keeps it in transactions of its own: reading takes its time.
 func (r *Repo) unindexed(ctx context.Context) (w waiting, read, unread []layout.ID, why, err error) {
 	batch := wordsBatch
 	if r.shared { // each transaction costs more there
 		batch = maxAhead
 	}
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
+		read, unread, why = nil, nil, nil // it may run again
 		if w, err = t.pendingRows(batch, r.backlog.isIndexed); err != nil {
 			return err
 		}
-		if err = t.ahead(w.ids[:min(len(w.ids), maxAhead)]); err == nil {
-			read, unread, why = t.readContents(w.ids)
+		for some := range slices.Chunk(w.ids, maxAhead) { // a row of many may have come last
+			if err := t.ahead(some); err != nil {
+				return err
+			}
+			for _, id := range some {
+				if err := t.readFiles(id); err != nil {
+					unread, why = append(unread, id), err
+				} else {
+					read = append(read, id)
+				}
+			}
 		}
-		return err
+		return nil
 	})
 	return w, read, unread, why, err
 }
@@ -233,21 +244,7 @@ func (t *Tx) settle(rows []pendingRow, done []layout.ID) error {
 	return nil
 }
 
-// readContents finds the text in the files of documents that no one has looked into yet, and keeps it in transactions of
-// its own: reading takes its time. Documents whose files cannot be read now are set apart.
-func (t *Tx) readContents(ids []layout.ID) (read, unread []layout.ID, why error) {
-	for _, id := range ids {
-		if err := t.readFiles(id); err != nil {
-			why = err
-			unread = append(unread, id)
-		} else {
-			read = append(read, id)
-		}
-	}
-	return read, unread, why
-}
-
-// readFiles is readContents for one document.
+// readFiles finds the text in the files of a document.
 func (t *Tx) readFiles(id layout.ID) error {
 	d, err := t.load(id)
 	if err != nil || d == nil {
