@@ -182,6 +182,21 @@ func (t *Tx) changeAutomatic(fn func(a *Automatic) bool, more ...Automatic) erro
 	return t.kv.Set(automaticKey, raw)
 }
 
+// dropAutomatic ends the use of an index, which it returns.
+func (t *Tx) dropAutomatic(id string) (dropped Automatic, err error) {
+	err = t.changeAutomatic(func(a *Automatic) bool {
+		if a.ID == id && a.State != IndexDropped {
+			a.State = IndexDropped
+			dropped = *a
+		}
+		return true
+	})
+	if err == nil && dropped.ID == "" {
+		err = fault.NotFound.Errorf("automatic index %s", id)
+	}
+	return dropped, err
+}
+
 // dropMisfits ends the use of indexes that this process cannot keep, because it has other declarations of their types: they
 // lack the rows of what it writes.
 func (t *Tx) dropMisfits() error {

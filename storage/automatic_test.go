@@ -82,6 +82,40 @@ func noIndexProblems(t *testing.T, r *storage.Repo) {
 	}
 }
 
+// TestDropIndex drops an automatic index: its rows are removed, and it is made again only if queries ask for it as often again.
+func TestDropIndex(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.items(3000)
+	asked(t, w.Repo, approved, 60)
+	all := swept(t, w.Repo)
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	drop := func(as *storage.Principal, id string) error {
+		return w.Repo.Update(t.Context(), as, func(tx *storage.Tx) error { return search.DropIndex(tx, id) })
+	}
+	if err := drop(&storage.Principal{Name: "bob"}, all[0].ID); !fault.Is(err, fault.Denied) {
+		t.Errorf("bob: %v", err)
+	}
+	if err := drop(w.Repo.System(), all[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if plan, _ := planAndNames(t, w.Repo, approved); strings.Contains(plan, "(automatic)") {
+		t.Errorf("a dropped index is used: %s", plan)
+	}
+	if err := drop(w.Repo.System(), all[0].ID); !fault.Is(err, fault.NotFound) {
+		t.Errorf("dropped again: %v", err)
+	}
+	if left := swept(t, w.Repo); len(left) > 0 {
+		t.Errorf("after a sweep: %+v", left)
+	}
+	noIndexProblems(t, w.Repo)
+	asked(t, w.Repo, approved, 60)
+	if again := swept(t, w.Repo); len(again) != 1 || again[0].State != storage.IndexComplete {
+		t.Errorf("asked again: %+v", again)
+	}
+}
+
 // TestAutomaticIndex asks an ordinary query so often that the server declares the index for it. The query becomes as cheap as
 // with a declared one, and stays so after a restart, until the index is declared or nobody asks any more.
 func TestAutomaticIndex(t *testing.T) {

@@ -114,6 +114,9 @@ func (i Internal) Rebuild(next *schema.Registry) error { return i.t.rebuild(next
 // EveryAutomatic returns the automatic indexes in every state, and when they were used last.
 func (i Internal) EveryAutomatic() ([]Automatic, error) { return i.t.automaticIndexes() }
 
+// DropAutomatic ends the use of an automatic index and returns it; the next sweep removes its rows.
+func (i Internal) DropAutomatic(id string) (Automatic, error) { return i.t.dropAutomatic(id) }
+
 // OrdersNulls reports whether an index has a row of every document whose schema has its field, also of those without
 // a value.
 func (i Internal) OrdersNulls(index string) bool { return i.Usable(nullRows(index)) }

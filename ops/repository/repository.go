@@ -13,6 +13,8 @@ func Ops(ps func() *Providers) []engine.Op {
 		ps = builtin
 	}
 	return []engine.Op{
+		automaticIndexes,
+		dropIndex,
 		explain,
 		getDocument,
 		pageProvider(ps),

@@ -209,6 +209,30 @@ func (q *wish) upkeep(ctx context.Context, r *storage.Repo) (rows int, err error
 	return (int(written) + docs/wishWeek) * rowCost, err
 }
 
+// ListIndexes returns the automatic indexes in every state, and when they were used last, to those who may explain queries.
+func ListIndexes(t *storage.Tx) ([]storage.Automatic, error) {
+	if err := MayExplain(t); err != nil {
+		return nil, err
+	}
+	return t.Internal(row.Ordered{}).EveryAutomatic()
+}
+
+// DropIndex drops an automatic index for those who may explain queries. What asked for it until now does not have it made again.
+func DropIndex(t *storage.Tx, id string) error {
+	if err := MayExplain(t); err != nil {
+		return err
+	}
+	a, err := t.Internal(row.Ordered{}).DropAutomatic(id)
+	if err != nil {
+		return err
+	}
+	s := &stateOf(t.Repo()).wishes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byIndex, a.Type+" "+a.String())
+	return nil
+}
+
 // AutomaticIndexes counts the automatic indexes of a repository by state.
 func AutomaticIndexes(r *storage.Repo) map[string]int {
 	n := map[string]int{storage.IndexBuilding: 0, storage.IndexComplete: 0}
