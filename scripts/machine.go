@@ -281,7 +281,8 @@ func (m *machine) called(op, path string, args []goja.Value) (v any, err error) 
 		m.given = passed{}
 		return nil, err
 	}
-	in, params := m.mustExport(argument(args, 0)), map[string]any(nil)
+	in := m.mustExport(argument(args, 0))
+	var params map[string]any
 	if literal != nil {
 		params, err = m.parametersOf(passed{literal.names, args[1:]})
 		m.must(err)

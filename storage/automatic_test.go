@@ -92,18 +92,18 @@ func TestDropIndex(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	drop := func(as *storage.Principal, id string) error {
-		return w.Repo.Update(t.Context(), as, func(tx *storage.Tx) error { return search.DropIndex(tx, id) })
+		return w.Update(t.Context(), as, func(tx *storage.Tx) error { return search.DropIndex(tx, id) })
 	}
 	if err := drop(&storage.Principal{Name: "bob"}, all[0].ID); !fault.Is(err, fault.Denied) {
 		t.Errorf("bob: %v", err)
 	}
-	if err := drop(w.Repo.System(), all[0].ID); err != nil {
+	if err := drop(w.System(), all[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	if plan, _ := planAndNames(t, w.Repo, approved); strings.Contains(plan, "(automatic)") {
 		t.Errorf("a dropped index is used: %s", plan)
 	}
-	if err := drop(w.Repo.System(), all[0].ID); !fault.Is(err, fault.NotFound) {
+	if err := drop(w.System(), all[0].ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("dropped again: %v", err)
 	}
 	if left := swept(t, w.Repo); len(left) > 0 {

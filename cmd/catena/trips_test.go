@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -178,7 +179,7 @@ func TestRoundTrips(t *testing.T) {
 		fmt.Fprintf(&lines, `{"name":"m%d","dc:title":"work %03d"}`+"\n", i, i)
 	}
 	many := admin("POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"many"}`).JSON(t)["uid"].(string)
-	if a := s.Do("POST", "/nuxeo/api/v1/bulk?into=/default-domain/workspaces/many&type=File", lines.String(), "Content-Type", "application/x-ndjson"); a.StatusCode != 200 {
+	if a := s.Do("POST", "/nuxeo/api/v1/bulk?into=/default-domain/workspaces/many&type=File", lines.String(), "Content-Type", "application/x-ndjson"); a.StatusCode != http.StatusOK {
 		t.Fatalf("%s %.300s", a.Status, a.Text)
 	}
 	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces/many"}`)
