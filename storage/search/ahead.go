@@ -80,15 +80,16 @@ func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (las
 	return last, flush() && n == rng.Limit
 }
 
-// Of the rows that are fetched with their documents one in so many is more than results are wanted: a few, mostly, are of
-// documents elsewhere, or of such as may not be read.
+// spareRows: of the rows that are fetched with their documents, one in so many is to spare. A few rows mostly are of documents elsewhere,
+// or of documents that may not be read.
 const spareRows = 8
 
 // mostRows is how many rows of an index are fetched at a time, if it is known that so many are wanted.
 const mostRows = 2048
 
 // wants returns how much of a range is read at least, so that it is fetched in one round trip, and together with the documents of
-// the rows if these will be shown, as long as most of the rows become results. No Limit: nobody knows.
+// the rows if these will be shown, as long as most of the rows become results. No Limit: nobody knows. What few rows become results of
+// is read in pages that grow, and not remembered.
 func (r *scan) wants(rng kv.Range) kv.Range {
 	left := r.shown - r.found
 	switch {
@@ -97,7 +98,7 @@ func (r *scan) wants(rng kv.Range) kv.Range {
 		if bytes.HasPrefix(rng.Start, []byte{layout.IndexSpace}) && !layout.SlimIndexes[r.path.name] {
 			rng.Follow = layout.RecordSpaces // the rows say where the documents are
 		}
-	case r.keep > r.found:
+	case r.keep > r.found && r.read < 2*r.keep:
 		rng.Limit = min(max(r.keep-r.found, leastAhead), mostRows)
 	}
 	return rng
