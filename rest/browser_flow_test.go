@@ -261,7 +261,9 @@ func (b *tab) intakeChain(books string) {
 	add("set a variable", "Context.SetVar", "name", "supplier", "value", "expr:find(suppliers, words.getString() contains .code)")
 	add("get a document", "Repository.GetDocument", "value", "/default-domain/workspaces/invoices")
 	at := add("create a document", "Document.Create", "type", "File", "name", "@{pdf.name}")
-	b.unfold(at + " more")
+	if eval[bool](b, fmt.Sprintf(`document.querySelector('summary[data-key="%s more"]') !== null`, at)) { // they are folded where they are many
+		b.unfold(at + " more")
+	}
 	b.pair(at+"/params/properties", "dc:title", "Invoice of @{supplier.name}")
 	b.pair(at+"/params/properties", "file:content", "expr:pdf")
 	keep(at, "invoice")
