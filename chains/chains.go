@@ -69,7 +69,7 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 		return chain.Name, []library.Problem{{File: file, Line: s.Line, Column: s.Column, Step: limit + 1, Message: fmt.Sprintf("more than %d steps", limit)}}, nil
 	}
 	// The order matters: the number of steps is bounded before they are resolved, and circles are
-	// looked for last, because only that reads the texts of other chains.
+	// looked for last, because that may read the texts of many chains.
 	problems, err := chain.checkEvents(c, source)
 	if err != nil {
 		return chain.Name, nil, err
@@ -90,22 +90,22 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 
 // checkEvents looks at the names of events that the chain waits for.
 func (chain *Chain) checkEvents(c *engine.Ctx, source string) (problems []library.Problem, err error) {
-	for n, s := range chain.all() {
-		name, at := s.Awaits()
-		if name == "" {
-			continue
-		}
-		p, err := library.CheckEvent(c, "chain", library.Version{Name: chain.Name, Source: source}, name)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			p.File, p.Line, p.Column, p.Step, p.Param = chain.File, at.Line, at.Column, n+1, engine.BlockWait+"/"+engine.WaitedEvent
-			p.Message = fmt.Sprintf("step %d: wait: %s", n+1, p.Message)
-			problems = append(problems, *p)
+	var names []string
+	for _, s := range chain.all() {
+		if name, _ := s.Awaits(); name != "" {
+			names = append(names, name)
 		}
 	}
-	return problems, nil
+	wrong, err := library.CheckEvents(c, "chain", library.Version{Name: chain.Name, Source: source}, names)
+	for n, s := range chain.all() {
+		name, at := s.Awaits()
+		if p, ok := wrong[name]; ok {
+			p.File, p.Line, p.Column, p.Step, p.Param = chain.File, at.Line, at.Column, n+1, engine.BlockWait+"/"+engine.WaitedEvent
+			p.Message = fmt.Sprintf("step %d: wait: %s", n+1, p.Message)
+			problems = append(problems, p)
+		}
+	}
+	return problems, err
 }
 
 // circle follows the chains that a chain calls and returns the way back to one of them, or

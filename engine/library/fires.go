@@ -17,30 +17,40 @@ var firing = []string{"chain", "hook", "listener", "module", "schedule", "script
 // awaiting are the keys of texts behind which names of events stand that are waited for, and not fired.
 var awaiting = []string{"events", "wait"}
 
-// CheckEvent looks at the name of an event that a text waits for, and that neither the server nor a deployed text nor the text itself
-// fires. It refuses a name that is like one of the server's events, and warns of others: Event.Fire fires events of any name, also when
-// somebody calls it from elsewhere, so they may be right. The text has a name and a source, and takes the place of the one that is
-// deployed. Where the problem is the caller says; nil: there is none.
-func CheckEvent(c *engine.Ctx, noun string, text Version, name string) (*Problem, error) {
-	if event.Known(name) {
-		return nil, nil
-	}
-	if fires(noun, text.Source, name) {
-		return nil, nil
+// CheckEvents looks at the names of events that a text waits for, and returns the problems by name. It refuses names that are like one of
+// the server's events, and warns of others that neither the server nor a deployed text nor the text itself fires: Event.Fire fires events
+// of any name, also when somebody calls it from elsewhere, so they may be right. The text has a name and a source, and takes the place of
+// the one that is deployed. Where a problem is the caller says.
+func CheckEvents(c *engine.Ctx, noun string, text Version, names []string) (map[string]Problem, error) {
+	var open []string // nothing that fires them has been found
+	for _, name := range names {
+		if !event.Known(name) && !fires(noun, text.Source, name) && !slices.Contains(open, name) {
+			open = append(open, name)
+		}
 	}
 	for _, other := range firing {
+		if len(open) == 0 {
+			return nil, nil
+		}
 		all, err := Deployed(c, other)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(all, func(v Version) bool { return (other != noun || v.Name != text.Name) && fires(other, v.Source, name) }) {
-			return nil, nil
+		for _, v := range all {
+			if other != noun || v.Name != text.Name {
+				open = slices.DeleteFunc(open, func(name string) bool { return fires(other, v.Source, name) })
+			}
 		}
 	}
-	if wrong := event.Check(name); wrong != nil {
-		return &Problem{Message: wrong.Error()}, nil
+	problems := make(map[string]Problem, len(open))
+	for _, name := range open {
+		if wrong := event.Check(name); wrong != nil {
+			problems[name] = Problem{Message: wrong.Error()}
+		} else {
+			problems[name] = Problem{Message: "neither the server nor a deployed text fires the event " + strconv.Quote(name) + "; calls of Event.Fire may", Warning: true}
+		}
 	}
-	return &Problem{Message: "neither the server nor a deployed text fires the event " + strconv.Quote(name) + "; calls of Event.Fire may", Warning: true}, nil
+	return problems, nil
 }
 
 // fires reports whether a text has the name of an event as a word of its own, where it does not wait for it.
