@@ -217,7 +217,7 @@ func ListIndexes(t *storage.Tx) ([]storage.Automatic, error) {
 	return t.Internal(row.Ordered{}).EveryAutomatic()
 }
 
-// DropIndex drops an automatic index for those who may explain queries. What asked for it until now does not have it made again.
+// DropIndex drops an automatic index for those who may explain queries. What has asked this server for it does not have it made again.
 func DropIndex(t *storage.Tx, id string) error {
 	if err := MayExplain(t); err != nil {
 		return err
@@ -227,9 +227,11 @@ func DropIndex(t *storage.Tx, id string) error {
 		return err
 	}
 	s := &stateOf(t.Repo()).wishes
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byIndex, a.Type+" "+a.String())
+	t.AfterCommit(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.byIndex, a.Type+" "+a.String())
+	})
 	return nil
 }
 
