@@ -20,8 +20,8 @@ type host interface {
 
 // sender is a host that can also be told what to call without waiting for the end of it.
 type sender interface {
-	// send passes a call on. The input may be a value of the script, and the parameters nil, a map or *passed; stack is the
-	// script's, as it is sent. An error ends the run.
+	// send passes a call on. The input may be a value of the script, and the parameters nil, a map or *passed; stack is the encoded
+	// stack of the script. An error ends the run.
 	send(op string, in, params any, stack []byte) error
 }
 

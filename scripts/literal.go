@@ -211,7 +211,7 @@ func (p *passed) write(w *writer) error {
 	return nil
 }
 
-// primitive writes a value of a script that is no object.
+// primitive writes a value of a script that is not an object.
 func (w *writer) primitive(v goja.Value) error {
 	if s, ok := v.(goja.String); ok {
 		w.byte(tagString)

@@ -296,12 +296,8 @@ func (m *machine) called(op, path string, args []goja.Value) (v any, err error) 
 	if !send {
 		return m.host.call(op, in, params, at.line)
 	}
-	var p any
-	if params != nil {
-		p = params
-	}
 	m.stack = m.vm.CaptureCallStack(maxFrames+2, m.stack[:0]) // getters of what was passed may have called others
-	return nil, m.sender.send(op, in, p, m.sentStack(at))
+	return nil, m.sender.send(op, in, params, m.sentStack(at))
 }
 
 func argument(args []goja.Value, i int) goja.Value {

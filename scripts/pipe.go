@@ -142,11 +142,7 @@ func (h *pipeHost) call(op string, in any, params map[string]any, line int) (any
 	h.flush(w)
 	w.string(op)
 	w.int(int64(line))
-	var p any
-	if params != nil {
-		p = params
-	}
-	h.values(in, p)
+	h.values(in, params)
 	if reads && h.k.link != nil {
 		h.stream.announce(w, op, in, params)
 	} else {
@@ -191,6 +187,9 @@ func (h *pipeHost) foreseen(op string, in any, params map[string]any) (v any, er
 // values writes the input and the parameters of a call.
 func (h *pipeHost) values(in, params any) {
 	h.passed = h.passed[:0]
+	if m, ok := params.(map[string]any); ok && m == nil {
+		params = nil // there are none
+	}
 	h.try(h.k.w.value(in))
 	h.try(h.k.w.value(params))
 }
