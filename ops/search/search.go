@@ -114,7 +114,7 @@ func (f listsOf) entity(d *storage.Doc) map[string]any {
 }
 
 // params are the named parameters. Lists that nobody filled in are empty, as those of documents are: the platform's front end
-// expects them. An empty list is no condition.
+// expects them. An empty list sets no condition.
 func (f listsOf) params(d *storage.Doc) any {
 	v := value(d, "params")
 	if f == nil {

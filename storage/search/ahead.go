@@ -52,16 +52,16 @@ func (r *scan) rows(rng kv.Range) iter.Seq2[kv.Row, error] {
 // some walks the rows of a range, as many at a time as most says, and twice as many each time after that. It returns the last key,
 // and whether there may be more behind a limit.
 func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (last []byte, more bool) {
-	var some []kv.Row
+	var rows []kv.Row
 	n := 0
 	flush := func() bool {
-		for i, row := range some {
-			r.ahead = some[i:]
+		for i, row := range rows {
+			r.ahead = rows[i:]
 			if !yield(row, nil) {
 				return false
 			}
 		}
-		some, r.ahead, most = some[:0], nil, min(2*most, mostAhead)
+		rows, r.ahead, most = rows[:0], nil, min(2*most, mostAhead)
 		return true
 	}
 	for row, err := range r.t.kv().Scan(rng) {
@@ -73,7 +73,7 @@ func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (las
 		}
 		n++
 		last = row.Key
-		if some = append(some, row); len(some) == most && !flush() {
+		if rows = append(rows, row); len(rows) == most && !flush() {
 			return nil, false
 		}
 	}
