@@ -151,7 +151,12 @@ func TestBrowserTexts(t *testing.T) {
 	b.click("#tab-hooks")
 	b.press("#hooks", "New hook")
 	b.set("#hooks textarea", "name: Orders\nas: alice\nrun: Log\nparams: {level: info, message: a}\n")
+	eval[bool](b, `(() => { const send = fetch; window.release = null; fetch = async (url, how) => { if (String(url).includes("Hook.Save")) await new Promise((go) => { window.release = go; }); return send(url, how); }; return true; })()`)
 	b.press("#hooks", "Save")
+	b.click("#tab-hooks")
+	b.wait(`document.querySelector("#hooks .list").textContent === "No hooks yet." && window.release`)
+	eval[bool](b, `(window.release(), true)`) // saved after the tab was opened again
+	b.wait(`document.querySelector("[data-name=Orders] .tag.good")`)
 	b.pane("hooks", `document.querySelector("[data-name=Orders] .tag.good")?.textContent === "enabled"`)
 	b.click(`[aria-label="New secret of Orders"]`)
 	b.press("dialog", "Make a secret")

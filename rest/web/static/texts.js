@@ -88,10 +88,17 @@ const Texts = (() => {
 
   // pane is a tab of the texts of a kind: { family, noun, nouns, first, named, extended, states, facts, acts, about, changed }. first is the text of a new one, states
   // returns what is known of each by name, named is a first name for texts that do not say theirs, extended says that names have the extensions of files, changed is called after a change, facts the words and acts the buttons of one; about says more of a text without mistakes.
-  const pane = (k) => async (box, say) => {
+  const pane = (k) => {
+    let newest = null; // the refresh of the list that is shown: a text may be saved after its tab was opened again
+    return (box, say) => listed(k, box, say, (refresh) => (newest = refresh), () => newest());
+  };
+  const listed = async (k, box, say, opened, changed) => {
     const list = make("ul", { class: "list panel", "aria-label": `All ${nouns(k)}` });
+    let turn = 0; // the newest question; answers of older ones are dropped
     const refresh = async () => {
+      const mine = ++turn;
       const [all, states] = await Promise.all([run(`${k.family}.List`, {}), k.states ? run(k.states, {}) : []]);
+      if (mine !== turn) return;
       const of = new Map(states.map((s) => [s.name, s]));
       list.replaceChildren(...(all.length ? all.map((v) => {
         const s = of.get(v.name) || {};
@@ -102,11 +109,12 @@ const Texts = (() => {
       }) : [make("li", { class: "soft" }, `No ${nouns(k)} yet.`)]));
     };
     const one = editor(k, async (words) => {
-      await refresh();
+      await changed();
       if (k.changed) await k.changed();
       say(words);
     });
     box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("", k.first)) }, `New ${k.noun}`)), list, one.box);
+    opened(refresh);
     await refresh();
   };
 
