@@ -3,13 +3,13 @@ package scripts
 import (
 	"errors"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // idleTime is how long a worker waits for work before it ends.
@@ -81,7 +81,7 @@ func (p *pool) take(owner string) (*process, error) {
 
 // count notes whether scripts crowd each other. The pool is locked.
 func (p *pool) count() {
-	if len(p.working) > runtime.GOMAXPROCS(0) {
+	if len(p.working) > limit.Processors {
 		p.crowded.Store(1)
 	} else {
 		p.crowded.Store(0)

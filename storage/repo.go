@@ -22,7 +22,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -174,7 +173,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if !r.part {
 		r.people.init()
 		r.pins.init()
-		password.Of(&r.memory).Init(c.Clock, c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
+		password.Of(&r.memory).Init(c.Clock, c.PasswordMemory, max(2, limit.Processors))
 	}
 	if err := r.openDeclared(ctx, &c); err != nil {
 		return nil, err

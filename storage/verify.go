@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"catena/storage/blob"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/limit"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -39,7 +39,7 @@ func (i RepoInternal) VerifyRows(ctx context.Context, file FileCheck, counted fu
 	}
 	found := make([][]string, len(parts))
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
+	work.SetLimit(limit.Processors)
 	for n, part := range parts {
 		work.Go(func() (err error) {
 			found[n], err = part(ctx)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"catena/cmd/catena/host"
 )
 
 // question is a query of catena beside the same one of SQLite. Both take the same arguments and return the same documents,
@@ -217,6 +219,7 @@ const (
 //
 //	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
 func BenchmarkQuestions(b *testing.B) {
+	host.TuneThreads() // as serve does
 	var sizes []int
 	for s := range strings.SplitSeq(cmp.Or(os.Getenv("CATENA_QUESTIONS"), "1000,10000"), ",") {
 		n, err := strconv.Atoi(s)

@@ -17,7 +17,6 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -140,7 +139,7 @@ func (l *Limit) parse(text string) (int64, error) {
 	each, perProcessor := strings.CutSuffix(text, " per processor")
 	n, err := strconv.ParseInt(each, 10, strconv.IntSize)
 	if perProcessor {
-		n *= int64(runtime.GOMAXPROCS(0))
+		n *= int64(Processors)
 	}
 	return n, err
 }

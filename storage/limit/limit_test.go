@@ -1,7 +1,6 @@
 package limit
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ type sample struct {
 }
 
 func TestFill(t *testing.T) {
-	defaults := sample{500, 64 << 20, 10 * time.Second, 120, inner{2 * runtime.GOMAXPROCS(0)}}
+	defaults := sample{500, 64 << 20, 10 * time.Second, 120, inner{2 * Processors}}
 	if got := Defaults[sample](); got != defaults {
 		t.Errorf("defaults: %+v", got)
 	}

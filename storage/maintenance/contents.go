@@ -2,7 +2,6 @@ package maintenance
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/limit"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -51,7 +51,7 @@ func listContents(ctx context.Context, r *storage.Repo) (*contents, error) {
 func (c *contents) read(ctx context.Context, s *blob.Store, p Progress) error {
 	var mu sync.Mutex
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(contentReaders * runtime.GOMAXPROCS(0))
+	work.SetLimit(contentReaders * limit.Processors)
 	for digest, size := range c.sizes {
 		work.Go(func() error {
 			err := s.Check(ctx, digest, size, func(n int) error {
