@@ -201,8 +201,39 @@ func (r *running) beginTrace() {
 	r.ctx.trace = r.root
 }
 
-// Traced reports whether the operations that are called are recorded.
-func (c *Ctx) Traced() bool { return c.trace != nil }
+// StepTrace is what was recorded of a call within a call.
+type StepTrace struct {
+	trace *Trace // nil: nothing was
+	steps int    // that counted towards the bound of the trace
+}
+
+// CallStep is Call for a call that may turn out not to have been made: one whose answer is prepared before it is asked for. What
+// is recorded of it can be taken back by Unmade.
+func (c *Ctx) CallStep(name string, in any, params map[string]any) (out any, s StepTrace, err error) {
+	if c.trace == nil || c.run == nil {
+		out, err = c.Call(name, in, params)
+		return out, s, err
+	}
+	before, n := c.run.steps, len(c.trace.Steps)
+	out, err = c.Call(name, in, params)
+	s.steps = c.run.steps - before
+	if len(c.trace.Steps) > n {
+		s.trace = c.trace.Steps[n]
+	}
+	return out, s, err
+}
+
+// Unmade takes calls out of what is recorded.
+func (c *Ctx) Unmade(calls []StepTrace) {
+	for _, s := range calls {
+		if c.run != nil {
+			c.run.steps -= s.steps
+		}
+		if s.trace != nil && c.trace != nil {
+			c.trace.Steps = slices.DeleteFunc(c.trace.Steps, func(t *Trace) bool { return t == s.trace })
+		}
+	}
+}
 
 // step records the beginning of an operation; nil while nothing is recorded.
 func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *Trace {

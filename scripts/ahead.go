@@ -94,8 +94,7 @@ func (s *supervisor) lookAhead(a announcement) error {
 	done := 0
 	for _, text := range a.texts {
 		// The worker has said something: it may have gone another way, and what follows would be wasted.
-		// A trace is of the calls that the script made, and an announced one may never be made.
-		if l.heard() || s.p.in.buffered() || s.calls >= s.limits.Calls || s.host.traced() {
+		if l.heard() || s.p.in.buffered() || s.calls >= s.limits.Calls {
 			break
 		}
 		s.calls++
@@ -130,10 +129,23 @@ func (s *supervisor) answerAhead(w *writer, a announcement, text string) error {
 	} else {
 		params[a.name] = text
 	}
-	v, err := s.host.call(a.op, in, params, s.line)
+	v, step, err := s.host.prepare(a.op, in, params, s.line)
+	s.ahead = append(s.ahead, step)
 	w.start(frameAhead)
 	w.uint(a.batch)
 	return s.result(w, v, err)
+}
+
+// settle takes out of what is recorded the calls that were answered ahead and that the script did not make. The worker has gone
+// another way, or ended.
+func (s *supervisor) settle() {
+	if s.p.link == nil {
+		return
+	}
+	taken := s.p.link.peer.taken.Load()
+	made := min(uint64(taken-s.taken), uint64(len(s.ahead))) // the worker may write any number there
+	s.host.unmade(s.ahead[made:])
+	s.ahead, s.taken = s.ahead[:0], taken
 }
 
 // stream is what a worker knows of the calls that follow each other.
@@ -141,6 +153,7 @@ type stream struct {
 	pattern
 	list    []any  // that the texts are from; nil: not known
 	next    int    // place in list of the next text
+	line    int    // of the call that made the last announcement
 	size    int    // of the last announcement
 	batch   uint64 // its number
 	waiting int    // answers that are to come
@@ -192,8 +205,9 @@ func (t *stream) follows(op string, in any, params map[string]any) bool {
 }
 
 // announce notes a call that has to be waited for, and writes which ones will probably follow it.
-func (t *stream) announce(w *writer, op string, in any, params map[string]any) {
+func (t *stream) announce(w *writer, op string, in any, params map[string]any, line int) {
 	texts := t.predict(op, in, params)
+	t.line = line
 	w.uint(uint64(len(texts)))
 	if len(texts) == 0 {
 		return

@@ -27,7 +27,7 @@ var (
 	benchPrograms sync.Map
 )
 
-func cachedInProcess(h host, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
+func cachedInProcess(h recorder, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
 	p, ok := benchPrograms.Load(source)
 	if !ok {
 		made, err := compile(file, source, strict, benchNames)
@@ -39,7 +39,7 @@ func cachedInProcess(h host, _ Limits, file, source string, strict bool, in any,
 	return newMachine(h, benchNames, &benchLimits).run(context.Background(), p.(*program), in, params)
 }
 
-func cachedInWorker(h host, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
+func cachedInWorker(h recorder, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
 	return shared.submit(context.Background(), "bob", h, benchNames, newJob(file, source, strict), in, params)
 }
 
@@ -73,7 +73,7 @@ func BenchmarkHundredCalls(b *testing.B) {
 var reflectedCalls = goja.MustCompile("b.js", hundredCalls+"; run(input)", true)
 
 // reflected runs hundredCalls with every operation bound as a Go function by reflection.
-func reflected(h host, _ Limits, _, _ string, _ bool, _ any, _ map[string]any) (any, error) {
+func reflected(h recorder, _ Limits, _, _ string, _ bool, _ any, _ map[string]any) (any, error) {
 	vm := goja.New()
 	for space, n := range map[string]int{"Document": 60, "Repository": 20, "Blob": 30, "Context": 40, "Test": 70} {
 		ops := map[string]any{}

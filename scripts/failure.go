@@ -288,3 +288,19 @@ func (e *remoteError) Error() string { return e.fault.Message }
 
 // Unwrap gives the kind.
 func (e *remoteError) Unwrap() error { return e.fault }
+
+func lineOf(err error) int {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Line
+	}
+	return 0
+}
+
+func columnOf(err error) int {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Column
+	}
+	return 0
+}

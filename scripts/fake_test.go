@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/engine"
 	"catena/storage/fault"
 )
 
@@ -178,6 +179,11 @@ func (h *fakeHost) user() (map[string]any, error) {
 
 func (h *fakeHost) now() time.Time { return time.Date(2026, 11, 21, 15, 4, 5, 6e6, time.UTC) }
 
-func (h *fakeHost) traced() bool { return false }
+func (h *fakeHost) prepare(op string, in any, params map[string]any, line int) (any, engine.StepTrace, error) {
+	v, err := h.call(op, in, params, line)
+	return v, engine.StepTrace{}, err
+}
+
+func (h *fakeHost) unmade([]engine.StepTrace) {}
 
 func (h *fakeHost) log(level, text string) { h.lines = append(h.lines, level+": "+text) }

@@ -1,6 +1,10 @@
 package scripts
 
-import "time"
+import (
+	"time"
+
+	"catena/engine"
+)
 
 // host is what a script reaches outside its machine: for a machine the server at the other
 // end of its pipe, and for the server the engine's context. Values that cross are nil, bool, int64, float64, string, time.Time,
@@ -14,8 +18,15 @@ type host interface {
 	setVariable(name string, v any) error // v absent: remove
 	user() (map[string]any, error)
 	now() time.Time
-	traced() bool // whether somebody records what is called
 	log(level, text string)
+}
+
+// recorder is the host of the server, which may record what a script calls.
+type recorder interface {
+	host
+	// prepare is call for a call that the script has not made yet; unmade takes what was recorded of it back if the script never does.
+	prepare(op string, in any, params map[string]any, line int) (any, engine.StepTrace, error)
+	unmade(calls []engine.StepTrace)
 }
 
 // sender is a host that can also be told what to call without waiting for the end of it.

@@ -30,29 +30,37 @@ type finalError struct{ error }
 func (e finalError) Unwrap() error { return e.error }
 
 func (h *engineHost) call(op string, in any, params map[string]any, line int) (any, error) {
+	v, _, err := h.prepare(op, in, params, line)
+	return v, err
+}
+
+func (h *engineHost) unmade(calls []engine.StepTrace) { h.c.Unmade(calls) }
+
+func (h *engineHost) prepare(op string, in any, params map[string]any, line int) (v any, s engine.StepTrace, err error) {
 	c := h.c
 	// Traces and errors of the engine show the line of the script that called.
 	c.Line(line)
 	input, err := h.back(in)
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
 	args, err := h.backMap(params)
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
 	// What a script may call is decided by the entry point, whatever called the script.
 	entryPoint := c.EntryPoint
 	c.EntryPoint = engine.Script
-	v, err := c.Call(op, input, args)
+	v, s, err = c.CallStep(op, input, args)
 	c.EntryPoint = entryPoint
 	if err != nil {
 		if engine.Ends(err) {
-			return nil, finalError{err}
+			return nil, s, finalError{err}
 		}
-		return nil, err
+		return nil, s, err
 	}
-	return h.out(v)
+	v, err = h.out(v)
+	return v, s, err
 }
 
 func (h *engineHost) helper(name string, args []any) (any, error) {
@@ -140,8 +148,6 @@ func (h *engineHost) user() (map[string]any, error) {
 }
 
 func (h *engineHost) now() time.Time { return h.c.Now }
-
-func (h *engineHost) traced() bool { return h.c.Traced() }
 
 func (h *engineHost) log(level, text string) {
 	h.c.Printed(level + ": " + text)

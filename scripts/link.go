@@ -33,6 +33,7 @@ type side struct {
 	asleep  word // what it sleeps for
 	stopped word // the number of the run that it wants to end
 	crowded word // whether the other side had better sleep than look again
+	taken   word // answers that came ahead which the script has asked for, of all runs
 }
 
 // What a side may sleep for.

@@ -13,9 +13,9 @@ import (
 )
 
 // runner runs source in one of the two places.
-type runFunc func(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error)
+type runFunc func(h recorder, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error)
 
-func inProcess(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
+func inProcess(h recorder, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
 	limit.Fill(&l)
 	p, err := compile(file, source, strict, benchNames)
 	if err != nil {

@@ -134,7 +134,7 @@ func (h *pipeHost) call(op string, in any, params map[string]any, line int) (any
 	reads := h.k.names.reads[op]
 	if !reads || len(h.sets) > 0 || len(h.varSets) > 0 {
 		h.stream.forget()
-	} else if v, err, ok := h.foreseen(op, in, params); ok {
+	} else if v, err, ok := h.foreseen(op, in, params, line); ok {
 		return v, err
 	}
 	w := &h.k.w
@@ -144,7 +144,7 @@ func (h *pipeHost) call(op string, in any, params map[string]any, line int) (any
 	w.int(int64(line))
 	h.values(in, params)
 	if reads && h.k.link != nil {
-		h.stream.announce(w, op, in, params)
+		h.stream.announce(w, op, in, params, line)
 	} else {
 		w.uint(0)
 	}
@@ -158,12 +158,13 @@ func (h *pipeHost) call(op string, in any, params map[string]any, line int) (any
 }
 
 // foreseen returns the answer to a call that was announced, if it was.
-func (h *pipeHost) foreseen(op string, in any, params map[string]any) (v any, err error, ok bool) { //nolint:revive,staticcheck // ok is about both
+func (h *pipeHost) foreseen(op string, in any, params map[string]any, line int) (v any, err error, ok bool) { //nolint:revive,staticcheck // ok is about both
 	t := &h.stream
 	if t.waiting == 0 && len(t.frames) == 0 {
 		return nil, nil, false
 	}
-	if !t.follows(op, in, params) {
+	// What is recorded of it has the line of the call that announced it.
+	if line != t.line || !t.follows(op, in, params) {
 		if op == t.op {
 			t.forget()
 		}
@@ -180,6 +181,7 @@ func (h *pipeHost) foreseen(op string, in any, params map[string]any) (v any, er
 	frame := t.frames[0]
 	t.frames = t.frames[1:]
 	t.next++
+	h.k.link.own.taken.Add(1)
 	v, err = h.result(frame)
 	return v, err, true
 }
@@ -316,8 +318,6 @@ func (h *pipeHost) user() (map[string]any, error) {
 }
 
 func (h *pipeHost) now() time.Time { return h.at }
-
-func (h *pipeHost) traced() bool { return false }
 
 func (h *pipeHost) log(level, text string) {
 	w := &h.k.w

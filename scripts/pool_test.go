@@ -66,8 +66,8 @@ func (r *Runner) killAll() {
 }
 
 func TestCancel(t *testing.T) {
-	for place, run := range map[string]func(ctx context.Context, h host) error{
-		"process": func(ctx context.Context, h host) error {
+	for place, run := range map[string]func(ctx context.Context, h recorder) error{
+		"process": func(ctx context.Context, h recorder) error {
 			p, err := compile("t.js", "Noop(); for (;;);", false, benchNames)
 			if err != nil {
 				return err
@@ -76,7 +76,7 @@ func TestCancel(t *testing.T) {
 			_, err = newMachine(h, newNames(fakeOps, fakeReads...), &l).run(ctx, p, nil, nil)
 			return err
 		},
-		"worker": func(ctx context.Context, h host) error {
+		"worker": func(ctx context.Context, h recorder) error {
 			_, err := shared.submit(ctx, "bob", h, newNames(fakeOps, fakeReads...), newJob("t.js", "Noop(); for (;;);", false), nil, nil)
 			return err
 		},

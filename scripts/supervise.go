@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"catena/engine"
 	"catena/storage/fault"
 )
 
@@ -31,7 +32,7 @@ const (
 // calls of the script share, and needs no locks.
 type supervisor struct {
 	p        *process
-	host     host
+	host     recorder
 	limits   *Limits
 	job      job
 	names    *names
@@ -40,15 +41,17 @@ type supervisor struct {
 	calls    int
 	asked    int
 	logged   int
-	handles  []any          // documents and files the worker knows, by number
-	numbers  map[any]int    // and back
-	scratch  []byte         // for the properties of a document
-	params   map[string]any // of the call that goes on
-	r        reader         // of the frame that is being read
-	together []byte         // for answers that are sent together
-	errs     []error        // of operations, so that they come out as they went in
-	failed   error          // of a call that the worker did not wait for: the end of the run
-	late     *time.Timer    // kills the worker
+	handles  []any              // documents and files the worker knows, by number
+	numbers  map[any]int        // and back
+	scratch  []byte             // for the properties of a document
+	params   map[string]any     // of the call that goes on
+	r        reader             // of the frame that is being read
+	together []byte             // for answers that are sent together
+	ahead    []engine.StepTrace // what is recorded of answers that the worker has been sent ahead
+	taken    uint32             // how many such answers it had taken before
+	errs     []error            // of operations, so that they come out as they went in
+	failed   error              // of a call that the worker did not wait for: the end of the run
+	late     *time.Timer        // kills the worker
 }
 
 // runInWorker runs a job in a worker process. The supervisor is new and has its turn, host, names and job.
@@ -62,25 +65,10 @@ func (r *Runner) runInWorker(ctx context.Context, s *supervisor, in any, params 
 		return nil, err
 	}
 	s.limits, s.numbers = &r.limits, map[any]int{}
+	s.settle() // a worker goes on counting
 	out, clean, err := s.run(ctx, in, params)
 	r.pool.give(s.p, clean)
 	return out, err
-}
-
-func lineOf(err error) int {
-	var f *fault.Error
-	if errors.As(err, &f) {
-		return f.Line
-	}
-	return 0
-}
-
-func columnOf(err error) int {
-	var f *fault.Error
-	if errors.As(err, &f) {
-		return f.Column
-	}
-	return 0
 }
 
 // run is the whole conversation. clean: the worker may serve again. Any error of the conversation itself ends
@@ -137,6 +125,7 @@ func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (ou
 // certainty: a failure that the server recorded itself, the end of the call, the time, and only then what the
 // death of the process suggests.
 func (s *supervisor) broken(ctx context.Context, err error) error {
+	s.settle()
 	var known *fault.Error
 	var final finalError
 	switch {
@@ -198,6 +187,7 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 // call runs an operation for the worker, then those that it has announced. A failed change of a document is
 // the result of the call, which then is not made.
 func (s *supervisor) call(r *reader) error {
+	s.settle()
 	// Changes that the script made to documents come first: the operation has to see them.
 	err := s.changes(r)
 	op := s.name(r)
@@ -453,6 +443,7 @@ func (s *supervisor) log(r *reader) error {
 // done reads how the run ended. A worker may serve again only if it said so and the run ended normally; see
 // clean in run.
 func (s *supervisor) done(r *reader) (any, bool, error) {
+	s.settle()
 	refused := s.changes(r)
 	retire := r.bool()
 	if r.bool() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/engine"
 	"catena/storage/fault"
 )
 
@@ -169,6 +170,56 @@ func TestAhead(t *testing.T) {
 		}
 		if name == "changes" {
 			w.must("RunScript", nil, map[string]any{"script": "for (let i = 0; i < 60; i++) Document.SetProperty('/ws/d' + i, {xpath: 'dc:title', value: 'T' + i, save: true})"})
+		}
+	}
+}
+
+// TestAheadRecorded looks at what is recorded of scripts that read along lists: the calls that they made, at their lines, and not
+// those that were answered ahead of them in vain.
+func TestAheadRecorded(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.must("RunScript", nil, map[string]any{"script": "for (let i = 0; i < 60; i++) Document.Create('/ws', {type: 'File', name: 'd' + i})"})
+	paths := make([]string, 60)
+	for i := range paths {
+		paths[i] = fmt.Sprintf(`"/ws/d%d"`, i)
+	}
+	const get = "Repository.GetDocument(null, {value: p})"
+	for name, c := range map[string]struct {
+		body  string
+		reads int
+		wants func(i int) (at string, line int)
+	}{
+		"all":   {"for (const p of LIST)\n" + get + ".title", 60, func(i int) (string, int) { return fmt.Sprint("/ws/d", i), 8 }},
+		"some":  {"let n = 0; for (const p of LIST) {\n" + get + ".title; if (++n == 11) break }", 11, func(i int) (string, int) { return fmt.Sprint("/ws/d", i), 8 }},
+		"skips": {"LIST.forEach((p, i) => { if (i % 7)\n" + get + ".title })", 51, func(i int) (string, int) { return fmt.Sprint("/ws/d", i+i/6+1), 8 }},
+		"lines": {"LIST.forEach((p, i) => { if (i % 9 == 8)\n" + get + ".title; else\n" + get + ".title })", 60, func(i int) (string, int) {
+			if i%9 == 8 {
+				return fmt.Sprint("/ws/d", i), 8
+			}
+			return fmt.Sprint("/ws/d", i), 9
+		}},
+		"fails": {"let n = 0; for (const p of LIST) {\n" + get + ".title; if (++n == 11) throw new Error('x') }", 11, func(i int) (string, int) { return fmt.Sprint("/ws/d", i), 8 }},
+	} {
+		w.scripted("Test.AheadRecorded", strings.ReplaceAll(c.body, "LIST", "["+strings.Join(paths, ",")+"]"))
+		r, err := w.e.Run(t.Context(), engine.Call{Op: "Test.AheadRecorded", As: w.e.System(), EntryPoint: engine.REST, Trace: true})
+		var trace *engine.Trace
+		if name == "fails" {
+			trace = w.e.Traces().LastError()
+		} else if err == nil {
+			trace = r.Trace
+		}
+		if trace == nil {
+			t.Fatal(name, err)
+		}
+		if len(trace.Steps) != c.reads {
+			t.Errorf("%s: %d calls recorded, want %d", name, len(trace.Steps), c.reads)
+			continue
+		}
+		for i, step := range trace.Steps {
+			path, line := c.wants(i)
+			if step.Op != "Repository.GetDocument" || step.Params["value"] != path || step.Line != line || step.Output != "File "+path {
+				t.Errorf("%s, call %d: %+v, want %s at line %d", name, i, step, path, line)
+			}
 		}
 	}
 }

@@ -53,7 +53,7 @@ var built string
 // shared runs what needs no limits of its own.
 var shared *Runner
 
-func inWorker(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
+func inWorker(h recorder, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
 	r := shared
 	if l != (Limits{}) {
 		l.Spares = 1
@@ -64,7 +64,7 @@ func inWorker(h host, l Limits, file, source string, strict bool, in any, params
 }
 
 // submit runs a job for user with a host of the tests.
-func (r *Runner) submit(ctx context.Context, user string, h host, n *names, j job, in any, params map[string]any) (any, error) {
+func (r *Runner) submit(ctx context.Context, user string, h recorder, n *names, j job, in any, params map[string]any) (any, error) {
 	t, end, err := r.begin(ctx, user)
 	if err != nil {
 		return nil, err
