@@ -83,6 +83,7 @@ func TestTexts(t *testing.T) {
 
 func TestPDF(t *testing.T) {
 	long := strings.Repeat("A line of text that goes on for a while. Привет Ελλάδα 😀\n", 200)
+	fonts := map[string]int{"a.txt": 1, "empty.txt": 0, "a.md": 4, "a.html": 1} // of those that the text is printed in
 	for name, content := range map[string]string{
 		"a.txt": long, "empty.txt": "",
 		"a.md":   "# Title\n\nSome *text* and **more** with `code`.\n\n> quoted\n\n- one\n- two\n  1. deep\n\n```\ncode\tblock\n```\n\n---\n\n| a | b |\n|---|---|\n| c | d |\n",
@@ -97,6 +98,9 @@ func TestPDF(t *testing.T) {
 		pages, err := api.PageCount(strings.NewReader(data), pdf.Settings())
 		if err != nil || b.Type != "application/pdf" || name == "a.txt" && pages < 4 || name != "a.txt" && pages != 1 {
 			t.Errorf("%s: %s of %d pages, %v", name, b.Type, pages, err)
+		}
+		if n := strings.Count(data, "/FontFile2 "); n != fonts[name] {
+			t.Errorf("%s: %d fonts are embedded, want %d", name, n, fonts[name])
 		}
 		if dir := os.Getenv("CATENA_LOOK"); dir != "" {
 			file := filepath.Join(dir, name+".pdf")

@@ -94,7 +94,6 @@ func printText(f *fpdf.Fpdf, s *source) error {
 	if err != nil {
 		return err
 	}
-	fonts(f)
 	// One paragraph can fill many pages, so the end of the call and the bound on pages are looked
 	// at here and not only between paragraphs. SetError is the way out: fpdf then ignores all that
 	// follows.
@@ -119,23 +118,20 @@ func printText(f *fpdf.Fpdf, s *source) error {
 	return nil
 }
 
-// fonts embeds the Go fonts, which are part of the program: the standard fonts of PDF have Latin-1
-// only, and those of the machine would make results differ between servers. There is no italic of
-// "code", so printRun leaves that style out.
-func fonts(f *fpdf.Fpdf) {
-	for _, font := range []struct {
-		family, style string
-		data          []byte
-	}{
-		{"text", "", goregular.TTF},
-		{"text", "B", gobold.TTF},
-		{"text", "I", goitalic.TTF},
-		{"text", "BI", gobolditalic.TTF},
-		{"code", "", gomono.TTF},
-		{"code", "B", gomonobold.TTF},
-	} {
-		f.AddUTF8FontFromBytes(font.family, font.style, bytes.Clone(font.data)) // fpdf writes to it
+// fonts are the Go fonts, which are part of the program: the standard fonts of PDF have Latin-1 only, and those of the machine
+// would make results differ between servers. There is no italic of "code", so printRun leaves that style out.
+var fonts = map[string]map[string][]byte{
+	"text": {"": goregular.TTF, "B": gobold.TTF, "I": goitalic.TTF, "BI": gobolditalic.TTF},
+	"code": {"": gomono.TTF, "B": gomonobold.TTF},
+}
+
+// setFont prints what follows in a font, which is embedded the first time: the library takes longer to read and write a font than
+// to print a page, and writes also those that are not used.
+func setFont(f *fpdf.Fpdf, family, style string, size float64) {
+	if f.GetFontDesc(family, style) == (fpdf.FontDescType{}) {
+		f.AddUTF8FontFromBytes(family, style, bytes.Clone(fonts[family][style])) // fpdf writes to it
 	}
+	f.SetFont(family, style, size)
 }
 
 func printBlock(f *fpdf.Fpdf, b *block) {
@@ -155,7 +151,7 @@ func printBlock(f *fpdf.Fpdf, b *block) {
 		f.Ln(4)
 	}
 	if b.mark != "" {
-		f.SetFont("text", "", size)
+		setFont(f, "text", "", size)
 		f.SetX(left - f.GetStringWidth(b.mark) - 1)
 		f.Write(lineOf(size), b.mark)
 		f.SetX(left)
@@ -182,7 +178,7 @@ func printRun(f *fpdf.Fpdf, r run, size float64) {
 	if r.italic && !r.code {
 		style += "I"
 	}
-	f.SetFont(family, style, size)
+	setFont(f, family, style, size)
 	first := true
 	for line := range strings.SplitSeq(plane(r.text), "\n") {
 		if !first {
