@@ -54,6 +54,7 @@ rest/web/dist/editor.js: rest/web/npm/package-lock.json rest/web/npm/bundle.mjs 
 
 # What takes longest begins first, so that the end is not one package alone. Three at a time, for
 # tests wait for browsers, disks and other processes as much as they compute.
+# A program with the race detector waits a second before it ends, unless told otherwise, for reports that are being written.
 # Linking without tables for debuggers takes half the time, and a suite of 160 packages links a lot.
 SUITE := $(GO) test -ldflags=-w -vet=off -shuffle=on
 LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./storage ./ops ./scripts
@@ -64,7 +65,7 @@ COMPUTING = $(shell find . -name node_modules -prune -o -name computing_test.go 
 COMPUTING_TESTS = $(shell grep -ho '^func Test[A-Za-z0-9]*' $(COMPUTING) | cut -c6- | paste -sd '|')
 
 test: build client ## the whole suite, race detector on; make lint vets
-	$(SUITE) -race -p 3 -timeout 40m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
+	GORACE=atexit_sleep_ms=100 $(SUITE) -race -p 3 -timeout 40m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
 	CGO_ENABLED=0 $(NODES) -run '^Test(Wire|OracleOverTheWire|Synchronize|MadeAnew|RateOfServers|FollowersCutOff|CallElsewhere|TracesElsewhere|Async|Decks|Hook.*|Outcome.*)$$' ./rest # a part of make nodes
 	CGO_ENABLED=0 $(SUITE) -run '^($(COMPUTING_TESTS))$$' $(dir $(COMPUTING))
 	CGO_ENABLED=0 $(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
