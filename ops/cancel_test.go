@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -151,7 +152,7 @@ func (d *stress) stress(ctx context.Context, user string, def *engine.Def, c sce
 	}
 	for name, input := range inputs(c) {
 		if d.seen.first(d.file, def.Name, "input "+name) {
-			d.call(ctx, user, dry, input, "input: "+name)
+			d.call(ctx, user, dry, input(), "input: "+name)
 		}
 	}
 }
@@ -401,45 +402,56 @@ var files = map[string][]string{
 	"a.xml": {"xml", "open elements", "doctype", "attributes"}, "a.zip": {"words"}, "a.pdf": {"words"}, "a.yaml": {"yaml", "yaml items"}, "a.eml": {"rich text"},
 }
 
-// inputs are large values in place of the input of a command.
-func inputs(c scenario.Command) map[string]any {
-	out := map[string]any{}
+// inputs make large values in place of the input of a command, by their names. Few of them are tried of each command.
+func inputs(c scenario.Command) map[string]func() any {
+	out := map[string]func() any{}
 	for name, text := range tried() {
-		out["text "+name] = text
+		out["text "+name] = func() any { return text }
+	}
+	decoded := func(value json.RawMessage) any {
+		return engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, value) })
 	}
 	for name, value := range structures() {
-		out[name] = engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, value) })
+		out[name] = func() any { return decoded(value) }
 	}
 	for name, kinds := range files {
 		for _, kind := range kinds {
-			f := scenario.NewFile(name, []byte(texts()[kind]))
-			out[name+" "+kind] = engine.NewBlob(name, f.Type, f.Data)
-			small := engine.NewBlob(name, f.Type, f.Data[:1000])
-			out["files "+name+" "+kind] = engine.Blobs(slices.Repeat([]*engine.Blob{small}, 1000))
+			file := func(most int) *engine.Blob {
+				f := scenario.NewFile(name, []byte(texts()[kind]))
+				return engine.NewBlob(name, f.Type, f.Data[:min(most, len(f.Data))])
+			}
+			out[name+" "+kind] = func() any { return file(math.MaxInt) }
+			out["files "+name+" "+kind] = func() any { return engine.Blobs(slices.Repeat([]*engine.Blob{file(1000)}, 1000)) }
 		}
 	}
 	if len(c.Input) == 0 {
 		return out
 	}
-	many := json.RawMessage("[" + strings.TrimSuffix(strings.Repeat(string(c.Input)+",", 2000), ",") + "]")
-	out["many of them"] = engine.Lazy(func(ctx *engine.Ctx) (any, error) { return entity.Decode(ctx, many) })
+	out["many of them"] = func() any {
+		return decoded(json.RawMessage("[" + strings.TrimSuffix(strings.Repeat(string(c.Input)+",", 2000), ",") + "]"))
+	}
 	for name, text := range tried() {
-		out["with "+name] = engine.Lazy(func(ctx *engine.Ctx) (any, error) {
-			v, err := entity.Decode(ctx, c.Input)
-			docs := engine.Docs{}
-			switch v := v.(type) {
-			case *engine.Doc:
-				docs = append(docs, v)
-			case engine.Docs:
-				docs = v
-			}
-			for _, doc := range docs {
-				err = errors.Join(err, enlarge(doc, text))
-			}
-			return v, err
-		})
+		out["with "+name] = func() any {
+			return engine.Lazy(func(ctx *engine.Ctx) (any, error) { return enlarged(ctx, c.Input, text) })
+		}
 	}
 	return out
+}
+
+// enlarged is the documents of an input with large properties.
+func enlarged(c *engine.Ctx, input json.RawMessage, text string) (any, error) {
+	v, err := entity.Decode(c, input)
+	docs := engine.Docs{}
+	switch v := v.(type) {
+	case *engine.Doc:
+		docs = append(docs, v)
+	case engine.Docs:
+		docs = v
+	}
+	for _, doc := range docs {
+		err = errors.Join(err, enlarge(doc, text))
+	}
+	return v, err
 }
 
 // enlarge gives a document large properties, as far as it has them.
