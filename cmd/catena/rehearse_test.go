@@ -88,6 +88,7 @@ func problems(texts ...string) []string {
 // TestConfigCheckAsServe has the check say of each directory what serve says of it, no more and no less, before and after serve has
 // made a store in it; a server with a workflow that cannot run is degraded.
 func TestConfigCheckAsServe(t *testing.T) {
+	made := store(t)
 	for _, name := range slices.Sorted(maps.Keys(brokenFiles)) {
 		t.Run(name, func(t *testing.T) {
 			c := brokenFiles[name]
@@ -113,7 +114,10 @@ func TestConfigCheckAsServe(t *testing.T) {
 			if after := check(data); !slices.Equal(after, first) {
 				t.Errorf("check of a store %q\nserve %q", after, first)
 			}
-			data = filepath.Join(store(t), "data")
+			data = filepath.Join(t.TempDir(), "data")
+			if err := os.CopyFS(data, os.DirFS(filepath.Join(made, "data"))); err != nil {
+				t.Fatal(err)
+			}
 			write(t, data, c.files)
 			if before, later := check(data), served(t, data, degrades[name]); !slices.Equal(before, later) {
 				t.Errorf("of files that come later: check %q\nserve %q", before, later)
