@@ -88,8 +88,11 @@ func (c *certificate) serve(server *http.Server, l net.Listener) error {
 	return server.ServeTLS(l, "", "")
 }
 
-// address is that of the server at a network address.
+// address is that of the server at a network address. If that stands for all addresses of the machine, it is the one for a browser on it.
 func (c *certificate) address(at string) string {
+	if host, port, err := net.SplitHostPort(at); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+		at = net.JoinHostPort("localhost", port)
+	}
 	if c.given() {
 		return "https://" + at
 	}

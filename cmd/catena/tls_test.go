@@ -139,3 +139,17 @@ func TestExposed(t *testing.T) {
 		}
 	}
 }
+
+func TestAddress(t *testing.T) {
+	encrypted := certificate{cert: "a.pem", key: "a.key"}
+	for at, want := range map[string]string{
+		":8080": "localhost:8080", "[::]:8080": "localhost:8080", "0.0.0.0:80": "localhost:80", "[::1]:8080": "[::1]:8080", "10.0.0.7:8080": "10.0.0.7:8080", "catena.example:443": "catena.example:443",
+	} {
+		if got := new(certificate).address(at); got != "http://"+want {
+			t.Errorf("%s: %s", at, got)
+		}
+		if got := encrypted.address(at); got != "https://"+want {
+			t.Errorf("%s: %s", at, got)
+		}
+	}
+}
