@@ -30,6 +30,7 @@ const (
 	RunWaits  = "waiting"
 	RunDone   = history.Done
 	RunFailed = history.Failed
+	RunStops  = history.Stopped
 )
 
 // ended is what lists show of the call.
@@ -254,7 +255,7 @@ func (c *Ctx) RunName() string { return c.run.def.Name }
 // ShownRun is a run as addresses, operations and pages show it.
 type ShownRun struct {
 	ID         string        `json:"id"`
-	State      string        `json:"state"` // running, waiting, done or failed
+	State      string        `json:"state"` // running, waiting, done, failed or stopped
 	Op         string        `json:"op"`
 	Version    int64         `json:"version,omitempty"` // of the chain or script
 	User       string        `json:"user"`
@@ -269,6 +270,8 @@ type ShownRun struct {
 	Duration   time.Duration `json:"duration"` // in nanoseconds, until now or until it ended
 	Code       string        `json:"code,omitempty"`
 	Error      string        `json:"error,omitempty"`
+	StoppedBy  string        `json:"stoppedBy,omitempty"` // who stopped it, and when
+	StoppedAt  time.Time     `json:"stoppedAt,omitzero"`
 
 	// Of a chain that waits: for what, until when, and at which line.
 	For   string    `json:"for,omitempty"`
@@ -299,10 +302,14 @@ func (l *Live) Shown() ShownRun {
 
 // ShowRun is a run that has ended as it is shown.
 func ShowRun(r *EndedRun) ShownRun {
-	return ShownRun{
+	out := ShownRun{
 		ID: r.ID, State: r.State(), Op: r.Op, Version: r.Version, User: r.Owner, UserID: r.OwnerID, EntryPoint: r.EntryPoint, Repository: r.Repository,
-		Request: r.Request, Remote: r.Remote, Repeats: r.Repeats, Began: r.Began, Start: r.Start, Duration: r.Duration, Code: r.Code, Error: r.Error,
+		Request: r.Request, Remote: r.Remote, Repeats: r.Repeats, Began: r.Began, Start: r.Start, Duration: r.Duration, Code: r.Code, Error: r.Error, StoppedBy: r.StoppedBy,
 	}
+	if r.StoppedBy != "" {
+		out.StoppedAt = r.End()
+	}
+	return out
 }
 
 // ShowDetails is such a run by itself.

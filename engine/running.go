@@ -19,6 +19,7 @@ import (
 	"catena/storage"
 	"catena/storage/cluster"
 	"catena/storage/fault"
+	"catena/storage/history"
 )
 
 // live are the calls that are being carried out, in the order they began.
@@ -436,6 +437,56 @@ func (c *Ctx) EndElsewhere(id string, otherwise error) (any, error) {
 		return nil, err
 	}
 	s := l.Shown()
-	s.State = "stopped"
+	s.State = RunStops
 	return s, nil
+}
+
+// KeepStopped keeps a chain that waited and that the caller has stopped, with what is kept of the run that began it and in its place.
+func (c *Ctx) KeepStopped(run *EndedRun) error {
+	e, all := c.run.e, c.Tx.As(c.Tx.Repo().System())
+	kept, d, err := e.endedRun(all, run.ID)
+	switch {
+	case fault.Is(err, fault.NotFound): // it was not recorded
+		kept = *run
+	case err != nil:
+		return err
+	default:
+		if err := history.ForgetDone(all, run.ID); err != nil {
+			return err
+		}
+		c.After(func(ctx context.Context) error { return e.forgetLate(ctx, run.ID) })
+	}
+	kept.StoppedBy, kept.Error, kept.Duration = c.As.Name, run.Error, run.Duration
+	kept.Expires = e.now().Add(e.limits.KeepFailed).UTC()
+	d.Steps = nil // Trace has them
+	return e.keepFailed(all, kept, d)
+}
+
+// forgetLate forgets a run that went well and that the recorder was still to write when what it began was stopped.
+func (e *Engine) forgetLate(ctx context.Context, id string) error {
+	late := false
+	for end := time.Now().Add(keepTime); e.recorder.forget(id) && time.Now().Before(end); {
+		late = true
+		time.Sleep(packPause)
+	}
+	if !late {
+		return nil
+	}
+	return e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return history.ForgetDone(tx, id) })
+}
+
+// forget takes out a run that waits to be written. Late says that it is being written, and may be forgotten after that.
+func (rec *recorder) forget(id string) (late bool) {
+	rec.mu.Lock()
+	for i := rec.taken; i < len(rec.queue); i++ {
+		if w := rec.queue[i]; w.run.ID == id {
+			rec.bytes -= w.size
+			giveBack(w.slab)
+			rec.queue = slices.Delete(rec.queue, i, i+1)
+			break
+		}
+	}
+	rec.mu.Unlock()
+	_, _, late, err := rec.detailsOf(id, 0)
+	return late && err == nil
 }

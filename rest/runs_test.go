@@ -231,7 +231,7 @@ func TestBrowserRuns(t *testing.T) {
 	b.shot("runs-running")
 	b.click(`[aria-label="Cancel Test.Search"]`)
 	answers(t, <-answer, 409, "was canceled by alice")
-	b.wait(`document.querySelector("#list [data-state=failed] .small")?.textContent.includes("was canceled by alice") || (document.querySelector("#find button").click(), false)`)
+	b.wait(`document.querySelector("#list [data-state=stopped] .small")?.textContent.includes("was canceled by alice") || (document.querySelector("#find button").click(), false)`)
 
 	// It is looked at, and run again, which is ended again.
 	b.write("#find [name=operation]", "none")
@@ -239,12 +239,12 @@ func TestBrowserRuns(t *testing.T) {
 	b.wait(`document.getElementById("list").textContent === "No runs."`)
 	eval[bool](b, `(() => { const f = document.getElementById("find"); f.operation.value = "Test.Search"; f.hours.value = "1"; return true; })()`)
 	b.click("#find button")
-	b.click(`[aria-label="Show Test.Search, failed"]`)
+	b.click(`[aria-label="Show Test.Search, stopped"]`)
 	b.wait(`document.activeElement.id === "one" && document.querySelector("#one .alert").textContent.includes("was canceled by alice")`)
 	b.quiet()
 	b.click("#again .primary")
 	again := runningRun(t, s, "Test.Search")
-	if first := failed(t, s, "", "as", "alice"); len(first) != 1 || again["repeats"] != first[0]["id"] {
+	if first := runsOf(t, s, "?state=stopped", "as", "alice"); len(first) != 1 || again["repeats"] != first[0]["id"] {
 		t.Errorf("%v repeats none of %v", again, first)
 	}
 	answers(t, s.Do("DELETE", runsAt+"/"+again["id"].(string), ""), 204, "")

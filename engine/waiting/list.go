@@ -14,7 +14,7 @@ import (
 
 // runsParams choose runs in any state.
 type runsParams struct {
-	State     string    `json:"state,omitzero" doc:"Only runs in this state." enum:"running,waiting,done,failed"`
+	State     string    `json:"state,omitzero" doc:"Only runs in this state." enum:"running,waiting,done,failed,stopped"`
 	Operation string    `json:"operation,omitzero" doc:"Only runs of this operation or chain."`
 	User      string    `json:"user,omitzero" doc:"Only runs of this user."`
 	Since     time.Time `json:"since,omitzero" doc:"Only runs that began then or later."`
@@ -168,8 +168,12 @@ func (p runParams) get(c *engine.Ctx) (engine.ShownRun, error) {
 	if found, _, err := p.find(c); err == nil && !strings.Contains(p.ID, "/") {
 		w = found
 	}
-	began, _, _ := strings.Cut(p.ID, ".")
+	began := p.ID
 	run, d, err := c.EndedRun(began)
+	if part, _, found := strings.Cut(p.ID, "."); found && fault.Is(err, fault.NotFound) {
+		began = part
+		run, d, err = c.EndedRun(began)
+	}
 	if err == nil && (w == nil || w.Run == began) {
 		return w.withParts(c, &run, &d)
 	}

@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"time"
 
@@ -160,7 +161,7 @@ func (p continueParams) goOn(c *engine.Ctx) (map[string]any, error) {
 func (p runParams) stop(c *engine.Ctx) (any, error) {
 	if l, err := c.Engine().RunningCall(c.As, p.ID); err == nil {
 		s := l.Shown()
-		s.State = "stopped"
+		s.State = engine.RunStops
 		return s, c.Engine().EndRun(c.As, p.ID)
 	}
 	w, all, err := p.find(c)
@@ -168,8 +169,11 @@ func (p runParams) stop(c *engine.Ctx) (any, error) {
 		return c.EndElsewhere(p.ID, err)
 	}
 	s := w.status().asMap()
-	s["state"] = "stopped"
-	return s, w.remove(all)
+	s["state"] = engine.RunStops
+	return s, errors.Join(w.remove(all), c.KeepStopped(&engine.EndedRun{
+		ID: w.Run, Owned: w.Owned, Repository: c.Tx.Repo().Name(), Op: w.Chain, Version: w.Version, EntryPoint: engine.Listener.String(),
+		Start: w.Began, Duration: c.Now.Sub(w.Began), Error: w.Failure,
+	}))
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

@@ -1,7 +1,10 @@
 package waiting_test
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,5 +127,65 @@ func TestSeveralWait(t *testing.T) {
 	w.pass(time.Hour)
 	if r := w.shown("bob", list[0]["run"]); r.Op != "T.Both" || len(r.Parts) != 2 || w.title() != "a11" {
 		t.Errorf("at the end: title %q, %+v", w.title(), r)
+	}
+}
+
+// TestStopped: a chain that somebody stopped while it waited is listed as stopped, not as done, whether or not the run that began it was
+// written before, with what was asked and what went before.
+func TestStopped(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		w := newWorld(t)
+		w.save("name: T.Wait\ninput: document\nsteps:\n" + add("1") + "  - wait: 1h\n" + add("2") + "  - wait: 1h\n")
+		v, err := w.run("bob", "T.Wait", storage.Ref("/a"), nil)
+		w.must(err)
+		id := v.(map[string]any)["run"]
+		w.pass(time.Hour)
+		if written {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			w.must(w.engine.RecordRuns(ctx, nil))
+		}
+		_, err = w.run("Administrator", "Run.Stop", nil, map[string]any{"id": id})
+		w.must(err)
+		r := w.shown("bob", id)
+		if r.State != engine.RunStops || r.StoppedBy != "Administrator" || r.StoppedAt.IsZero() || r.User != "bob" || r.Version != 1 || string(r.Input) == "" || len(r.Trace) == 0 || len(r.Parts) != 1 {
+			t.Errorf("written %v: %+v", written, r)
+		}
+		for state, want := range map[string]string{"": "stopped done ", "done": "done ", "stopped": "stopped ", "failed": "", "waiting": ""} {
+			params := map[string]any{"operation": "T.Wait"}
+			if state != "" {
+				params["state"] = state
+			}
+			v, err := w.run("bob", "Run.List", nil, params)
+			w.must(err)
+			got := w.listed(v)
+			if state == "" {
+				got = strings.Join(slices.Sorted(slices.Values(strings.SplitAfter(got, " "))), "")
+				want = "done stopped "
+			}
+			if got != want {
+				t.Errorf("written %v, state %q: %q, want %q", written, state, got, want)
+			}
+		}
+	}
+}
+
+// TestStoppedOfSeveral stops one of two chains that a call has begun, which has no run of its own.
+func TestStoppedOfSeveral(t *testing.T) {
+	w := newWorld(t)
+	w.save("name: T.Wait\ninput: document\nsteps:\n  - wait: 1h\n")
+	w.save("name: T.Both\ninput: document\nsteps:\n  - op: RunOperation\n    params: {id: T.Wait}\n  - op: Repository.GetDocument\n    params: {value: /a}\n  - op: RunOperation\n    params: {id: T.Wait}\n")
+	_, err := w.run("bob", "T.Both", storage.Ref("/a"), nil)
+	w.must(err)
+	id := w.waiting("bob")[1]["run"]
+	_, err = w.run("bob", "Run.Stop", nil, map[string]any{"id": id})
+	w.must(err)
+	if r := w.shown("bob", id); r.Op != "T.Wait" || r.State != engine.RunStops || r.StoppedBy != "bob" {
+		t.Errorf("%+v", r)
+	}
+	v, err := w.run("bob", "Run.List", nil, map[string]any{"state": "stopped"})
+	w.must(err)
+	if got := w.listed(v); got != "stopped " {
+		t.Error(got)
 	}
 }

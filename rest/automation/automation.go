@@ -21,7 +21,7 @@ func Routes() []rest.Route {
 		{Method: "POST", Path: "/@op/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation on the input in the body."},
 		{Method: "GET", Path: "/automation", Handle: registry, Query: "view", Gives: "Registry", Says: "Lists the operations and chains that the caller may run; with view=list without parameters, aliases of their own, and all but the first sentence of each description; with view=names only names and signatures."},
 		{Method: "POST", Path: "/automation/login", Body: rest.NoBody, Op: "Login", Gives: "Login"},
-		{Method: "GET", Path: "/automation/runs", Handle: listRuns, Gives: "Runs", Query: "state operation requestId user code since before limit", Says: "Lists running calls, oldest first, or with state=done or state=failed calls that have ended, newest first."},
+		{Method: "GET", Path: "/automation/runs", Handle: listRuns, Gives: "Runs", Query: "state operation requestId user code since before limit", Says: "Lists running calls, oldest first, or with state=done, state=failed or state=stopped calls that have ended, newest first."},
 		{Method: "GET", Path: "/automation/runs/:run", Handle: readRun, Gives: "Run", Says: "Describes a call that runs or that has ended."},
 		{Method: "DELETE", Path: "/automation/runs/:run", Handle: endRun, Gives: "none", Says: "Cancels a running call."},
 		{Method: "POST", Path: "/automation/runs/:run/retry", Handle: retryRun, Query: "version", Or: http.StatusNoContent, Says: "Repeats a call that has ended and returns its response. What the body gives replaces what was asked."},

@@ -2,7 +2,7 @@
 // and administrators can read, compare and repeat them. Secrets are left out. Which calls are kept is decided by the
 // engine.
 //
-// A run that failed is two rows that expire together: what lists show, and the details, so that a list reads little. It
+// A run that failed, or that somebody stopped, is two rows that expire together: what lists show, and the details, so that a list reads little. It
 // is written before its caller is answered, with a marker under its owner, by which they are counted: both numbers
 // are bounded whenever one is kept. Runs that went well are written later, many in a block, and are counted when they are
 // swept, so that recording one costs little; how many come in between is bounded by the engine.
@@ -23,8 +23,9 @@ import (
 
 // The states of a run that has ended.
 const (
-	Done   = "done"
-	Failed = "failed"
+	Done    = "done"
+	Failed  = "failed"
+	Stopped = "stopped" // by somebody
 )
 
 // Run is a call that has ended.
@@ -45,16 +46,23 @@ type Run struct {
 	Internal   bool          `json:",omitempty"` // a fault of the server
 	Code       string        `json:",omitempty"` // word of the error; "": it went well
 	Error      string        `json:",omitempty"`
+	StoppedBy  string        `json:",omitempty"` // who stopped it; "": nobody did. Runs of older versions that were stopped do not have it
 	Expires    time.Time     `json:"expires"`
 }
 
 // State is how the run ended.
 func (r *Run) State() string {
-	if r.Code != "" {
+	switch {
+	case r.StoppedBy != "":
+		return Stopped
+	case r.Code != "":
 		return Failed
 	}
 	return Done
 }
+
+// End is when the run ended.
+func (r *Run) End() time.Time { return r.Start.Add(r.Duration) }
 
 // Details are what lists do not show of a run.
 type Details struct {
@@ -150,8 +158,8 @@ func refused(what string) error {
 	return fault.Denied.Errorf("%s: cannot be written by a client", what)
 }
 
-// KeepFailed keeps a run that failed, and forgets the oldest of its owner, and of all, beyond the limits. Only the server
-// does.
+// KeepFailed keeps a run that failed or was stopped, and forgets the oldest of its owner, and of all, beyond the limits. Only the
+// server does.
 func KeepFailed(tx *storage.Tx, r Run, d Details, l Limits) error {
 	if !tx.Principal().System {
 		return refused("run " + r.ID)
@@ -166,6 +174,31 @@ func KeepFailed(tx *storage.Tx, r Run, d Details, l Limits) error {
 		tx.Secret(failedOwners).Put(ownerKey(&r), mark{r.Expires}),
 		keepPart(tx, &r),
 	)
+}
+
+// ForgetDone forgets a run that went well, if there is one of the id: what it began was stopped, as which it is kept instead.
+func ForgetDone(tx *storage.Tx, id string) error {
+	if !tx.Principal().System {
+		return refused("run " + id)
+	}
+	var in string
+	err := holding(tx, id, func(key string, heads []byte) bool {
+		runs, err := runsOf(heads)
+		if _, found := placeOf(runs, id); err == nil && found {
+			in = key
+		}
+		return in == ""
+	})
+	if err != nil {
+		return err
+	}
+	if in != "" {
+		return rewrite(tx, in, func(r *Run) bool { return r.ID != id })
+	}
+	for v, err := range storage.Records[Run](tx.Secret(done), id+"/", id+"0", 1) {
+		return errors.Join(err, removeRows(tx, []string{doneKey(&v)}))
+	}
+	return nil
 }
 
 func keepPart(tx *storage.Tx, r *Run) error {
@@ -260,7 +293,7 @@ func (f *Filter) Fits(r *Run) bool {
 func List(tx *storage.Tx, f *Filter) (out []Run, more bool, err error) {
 	from := []iter.Seq2[*Run, error]{seen(tx, failed, f), seen(tx, done, f), seenInBlocks(tx, f)}
 	switch f.State {
-	case Failed:
+	case Failed, Stopped:
 		from = from[:1]
 	case Done:
 		from = from[1:]
@@ -281,6 +314,7 @@ func List(tx *storage.Tx, f *Filter) (out []Run, more bool, err error) {
 			return nil, false, err
 		}
 	}
+	last := "" // a chain that was stopped may be told before the run that began it is written
 	for {
 		newest := -1
 		for i, r := range head {
@@ -294,8 +328,11 @@ func List(tx *storage.Tx, f *Filter) (out []Run, more bool, err error) {
 		case len(out) == f.Limit:
 			return out, true, tx.Err()
 		}
-		head[newest].Hide(tx)
-		out = append(out, *head[newest])
+		if head[newest].ID != last {
+			head[newest].Hide(tx)
+			out = append(out, *head[newest])
+			last = head[newest].ID
+		}
 		if err := advance(newest); err != nil {
 			return nil, false, err
 		}

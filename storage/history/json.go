@@ -46,6 +46,7 @@ func (r *Run) appendJSON(b []byte) ([]byte, error) {
 	}
 	some(`,"Code":`, r.Code)
 	some(`,"Error":`, r.Error)
+	some(`,"StoppedBy":`, r.StoppedBy)
 	if b, err = appendTime(append(b, `,"expires":`...), r.Expires); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ func TestAppendJSON(t *testing.T) {
 	full := Run{
 		ID: "0-1", Owned: storage.Owned{Owner: "ann \"<é>\"", OwnerID: 7}, Repository: "default", Op: "Ten", Version: 3, EntryPoint: "rest",
 		Request: "r", Remote: netip.MustParseAddr("fe80::1%eth0"), Repeats: "0-0", Began: "0-2", Start: time.Date(2026, 1, 2, 3, 4, 5, 678, time.FixedZone("", 3600)), Duration: 99,
-		Internal: true, Code: "internal", Error: "disk\n/dev\u2028", Expires: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC),
+		Internal: true, Code: "internal", Error: "disk\n/dev\u2028", StoppedBy: "bob", Expires: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	runs := []Run{{}, full}
 	for i := range reflect.TypeFor[Run]().NumField() {
