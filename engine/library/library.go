@@ -69,6 +69,8 @@ type Version struct {
 	File    string    `json:"file,omitempty"` // the file it was applied from
 	Source  string    `json:"source,omitempty"`
 	Deleted bool      `json:"deleted,omitempty"`
+	// ChangeToken is for the caller who reads the version, and not kept.
+	ChangeToken string `json:"changeToken,omitempty"`
 
 	repo string // the repository that keeps it, once it is deployed
 }
@@ -170,16 +172,55 @@ func (k *Kind) check(c *engine.Ctx, file, source string) (string, []Problem, err
 
 // save keeps a text as a new version and deploys it after the commit. A text equal to the
 // deployed one makes no version.
-func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) {
-	if len(note) > maxNote {
-		return nil, fault.Limit.Errorf("note: %d bytes, limit %d", len(note), maxNote).In("note")
+func (k *Kind) save(c *engine.Ctx, p *saveParams) (*Version, error) {
+	if len(p.Note) > maxNote {
+		return nil, fault.Limit.Errorf("note: %d bytes, limit %d", len(p.Note), maxNote).In("note")
 	}
-	source = strings.TrimPrefix(source, byteOrder)
+	file, source := fileName(k, p.Name), strings.TrimPrefix(p.Source, byteOrder)
 	name, err := k.accepted(c, file, source)
 	if err != nil {
 		return nil, err
 	}
-	return k.write(c, name, file, source, note)
+	if p.ChangeToken != nil {
+		if err := k.unchanged(c, name, source, *p.ChangeToken); err != nil {
+			return nil, err
+		}
+	}
+	return k.write(c, name, file, source, p.Note)
+}
+
+// token names a version of a text. A text that is not deployed has the empty one.
+func (v *Version) token() string {
+	if v == nil || v.Deleted {
+		return ""
+	}
+	return fmt.Sprintf("%d-%s", v.Version, v.Name)
+}
+
+// unchanged refuses a text if what it would replace is neither the version of the token nor the same text. Whoever read another text
+// and gave it a name that is free may save it.
+func (k *Kind) unchanged(c *engine.Ctx, name, source, token string) error {
+	cur, err := k.current(c, name)
+	if err != nil || cur.token() == token {
+		return err
+	}
+	_, of, _ := strings.Cut(token, "-")
+	if cur == nil || cur.Deleted && of != name {
+		return nil
+	}
+	if old, err := k.same(c, cur, name, source); err != nil || old != nil {
+		return err
+	}
+	done := fmt.Sprintf("version %d was saved", cur.Version)
+	if cur.Deleted {
+		done = "it was deleted"
+	}
+	said := "has changed since it was read"
+	if of != name {
+		said = "is there already"
+	}
+	return fault.Conflict.Errorf("%s %s: %s: %s by %s at %s", k.Noun, name, said, done, cur.Author, cur.Time.UTC().Format(time.RFC3339)).
+		WithCode(fault.CodePreconditionFailed).In("changeToken")
 }
 
 // accepted returns the name of a text that may be saved.
@@ -322,7 +363,7 @@ func (k *Kind) remove(c *engine.Ctx, name string) error {
 	if v == nil || v.Deleted {
 		return fault.NotFound.Errorf("%s %s", k.Noun, name)
 	}
-	v.Deleted = true
+	v.Deleted, v.Author, v.Time = true, author(c), c.Now
 	if err := c.Tx.Table(k.currentTable()).Put(name, v); err != nil {
 		return err
 	}

@@ -429,3 +429,42 @@ func TestSyncAtOnce(t *testing.T) {
 		t.Errorf("deployed %v", puts)
 	}
 }
+
+// TestChangeToken saves texts that were read before others changed them.
+func TestChangeToken(t *testing.T) {
+	s := newShelf(t)
+	save := func(source, token string) Version {
+		t.Helper()
+		return s.must("Note.Save", "source", source, "changeToken", token).(Version)
+	}
+	refused := func(end, source, token string) {
+		t.Helper()
+		_, err := s.call("Note.Save", "source", source, "changeToken", token)
+		storagetest.WantKind(t, err, fault.Conflict, end)
+		if fault.CodeOf(err) != fault.CodePreconditionFailed {
+			t.Errorf("code of %v", err)
+		}
+	}
+	first := save("A.A\na", "")
+	refused("note A.A: is there already: version 1 was saved by system at ", "A.A\nother", "")
+	read := s.must("Note.Read", "name", "A.A").(Version)
+	listed := s.must("Note.List").([]Version)
+	if first.ChangeToken == "" || read.ChangeToken != first.ChangeToken || listed[0].ChangeToken != first.ChangeToken {
+		t.Errorf("tokens %q, %q, %q", first.ChangeToken, read.ChangeToken, listed[0].ChangeToken)
+	}
+	second := save("A.A\nb", read.ChangeToken)
+	refused("note A.A: has changed since it was read: version 2 was saved by system at ", "A.A\nc", read.ChangeToken)
+	s.says("A.A", "b")
+	if same := save("A.A\nb", read.ChangeToken); same.Version != 2 { // nothing is lost
+		t.Errorf("saved again: %+v", same)
+	}
+	save("B.B\nb", second.ChangeToken) // another name that is free
+	refused("note B.B: is there already: version 1 was saved by system at ", "B.B\na", second.ChangeToken)
+	s.must("Note.Delete", "name", "A.A")
+	refused("note A.A: has changed since it was read: it was deleted by system at ", "A.A\nc", second.ChangeToken)
+	if v := save("A.A\nc", ""); v.Version != 3 {
+		t.Errorf("after it was deleted: %+v", v)
+	}
+	s.must("Note.Save", "source", "A.A\nd") // who gives no token is not asked
+	s.says("A.A", "d")
+}

@@ -29,7 +29,7 @@ func (k *Kind) Ops() []engine.Op {
 		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
 			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
 		op("List", "Lists the deployed "+cmp.Or(k.Nouns, k.Noun+"s")+".", engine.Reads,
-			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Version, error) { return k.heads(c.Tx) })),
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) ([]Version, error) { return k.list(c) })),
 		op("Read", "Returns a "+k.Noun+" with its source.", engine.Reads,
 			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (Version, error) { return p.run(k, c) })),
 		op("Restore", "Restores an old version of a "+k.Noun+" as a new, deployed version.", engine.Writes,
@@ -83,10 +83,12 @@ type saveParams struct {
 	Source string `json:"source" doc:"The text."`
 	Name   string `json:"name,omitzero" doc:"File name for messages."`
 	Note   string `json:"note,omitzero" doc:"Reason for the change, stored with the version."`
+	// The empty token is that of a text that is not there.
+	ChangeToken *string `json:"changeToken,omitzero" type:"string" doc:"Change token of the version that the text is based on, empty for a new text; an outdated token is refused."`
 }
 
 func (p saveParams) run(k *Kind, c *engine.Ctx) (Version, error) {
-	v, err := k.save(c, fileName(k, p.Name), p.Source, p.Note)
+	v, err := k.save(c, &p)
 	if err != nil {
 		return Version{}, err
 	}
@@ -94,7 +96,18 @@ func (p saveParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 }
 
 // head is the version without its text.
-func (v Version) head() Version { v.Source = ""; return v }
+func (v Version) head() Version { v.Source = ""; return v.read() }
+
+// read is the version as a caller gets it.
+func (v Version) read() Version { v.ChangeToken = v.token(); return v }
+
+func (k *Kind) list(c *engine.Ctx) ([]Version, error) {
+	all, err := k.heads(c.Tx)
+	for i := range all {
+		all[i] = all[i].read()
+	}
+	return all, err
+}
 
 type readParams struct {
 	Name    string `json:"name" doc:"Name of the operation that the text declares."`
@@ -106,7 +119,7 @@ func (p readParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
-	return *v, nil
+	return v.read(), nil
 }
 
 type restoreParams struct {
@@ -124,7 +137,7 @@ func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 	if note == "" {
 		note = fmt.Sprintf("version %d again", old.Version)
 	}
-	v, err := k.save(c, old.File, old.Source, note)
+	v, err := k.save(c, &saveParams{Source: old.Source, Name: old.File, Note: note})
 	if err != nil {
 		return Version{}, err
 	}

@@ -200,7 +200,7 @@ var codes = [codeEnd]struct {
 	CodePictureSize:             {"picture_size", []Kind{Limit}, "A picture has too many pixels.", "Make it smaller."},
 	CodePixels:                  {"pixels", []Kind{Limit}, "A picture has too many pixels to decode.", "Make it smaller."},
 	CodePlanRequired:            {"plan_required", []Kind{Denied}, "The account's plan does not include this.", "Use another visibility, or ask the owner to change the plan."},
-	CodePreconditionFailed:      {"precondition_failed", []Kind{Conflict}, "The resource has changed since it was read.", "Read it again, and repeat the change with its new entity tag."},
+	CodePreconditionFailed:      {"precondition_failed", []Kind{Conflict}, "The resource has changed since it was read.", "Read it again, and repeat the change with its new entity tag or change token."},
 	CodeProgramUnavailable:      {"program_unavailable", []Kind{Unavailable}, "A program that the conversion needs is not installed, does not start, or cannot be confined on this system.", "Ask an administrator to install the program named in the message; catena doctor lists all of them."},
 	CodeQueryTooCostly:          {"query_too_costly", []Kind{Limit}, "A query reads or sorts more than one call may.", "Narrow it, or request pages in the order of an index; the message names one."},
 	CodeRateLimited:             {"rate_limited", []Kind{Limit}, "Too many requests in a minute.", "Wait as long as the Retry-After header says."},

@@ -5,6 +5,7 @@
   let all = [];
   let chosen = ""; // the saved chain that is tried
   let saved = ""; // its text: what was changed since cannot be tried
+  let token = ""; // of the version that it is, "" for a new chain
   let outline = null;
   let test = { fields: [], given: {} };
   let tested = ""; // what the test form was made of
@@ -98,9 +99,10 @@
     timer = setTimeout(tried(() => check()), 400);
   };
 
-  const write = async (text, name) => {
+  const write = async (text, name, version) => {
     source.value = text;
     chosen = name;
+    token = version;
     saved = name ? text : "";
     past = [];
     did = null;
@@ -117,9 +119,9 @@
   const leave = Dialogs.unsaved(() => source.value !== (saved || empty));
   const open = (name) => tried(async () => {
     if (!await leave()) return;
-    const text = name ? (await run("Chain.Read", { name })).source : empty;
+    const read = name ? await run("Chain.Read", { name }) : { source: empty, changeToken: "" };
     window.history.pushState(null, "", address(name));
-    await write(text, name);
+    await write(read.source, name, read.changeToken);
   });
 
   const list = () => {
@@ -241,10 +243,13 @@
   byId("edit").addEventListener("submit", tried(async () => {
     await work;
     const text = source.value;
-    const made = await run("Chain.Save", { source: text });
+    const made = await Keep.save("Chain", "chain", { source: text }, token);
+    if (!made) return;
     if (made.name !== chosen) window.history.replaceState(null, "", address(made.name));
+    if (made.source !== undefined) return void await write(made.source, made.name, made.changeToken);
     chosen = made.name;
     saved = text;
+    token = made.changeToken;
     byId("title").textContent = chosen;
     ready();
     await load();
@@ -255,7 +260,7 @@
     if (!await Dialogs.confirm("Delete the chain", `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
     await run("Chain.Delete", { name: chosen });
     window.history.replaceState(null, "", location.pathname);
-    await write(empty, "");
+    await write(empty, "", "");
     await load();
   }));
   byId("schedule").addEventListener("click", tried(async () => {
@@ -270,9 +275,9 @@
   const named = async () => {
     const [, name, line] = /^#([^:]+):?(\d*)$/.exec(location.hash) || [];
     if (!await leave()) return window.history.pushState(null, "", address(chosen));
-    if (!name) return write(empty, "");
-    const found = decodeURIComponent(name);
-    await write((await run("Chain.Read", { name: found })).source, found);
+    if (!name) return write(empty, "", "");
+    const read = await run("Chain.Read", { name: decodeURIComponent(name) });
+    await write(read.source, read.name, read.changeToken);
     const card = byId("cards").querySelector(`[data-step="${line}"]`);
     if (!card) return;
     ChainCards.open(card.dataset.path);

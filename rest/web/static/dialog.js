@@ -4,15 +4,19 @@ const Dialogs = (() => {
   let serial = 0;
 
   // open shows content with a button that acts, and resolves to what act returned; undefined: it was dismissed. While act
-  // returns false the dialog stays, and an error of act is shown in it.
-  const open = ({ title, body = [], action = "OK", danger = false, wide = false, act = async () => true, cancel = "Cancel" }) => new Promise((resolve) => {
+  // returns false the dialog stays, and an error of act is shown in it. Other is the label and the answer of a second choice.
+  const open = ({ title, body = [], action = "OK", danger = false, wide = false, act = async () => true, cancel = "Cancel", other = null }) => new Promise((resolve) => {
     const id = `dialog-${++serial}`;
     const back = document.activeElement;
     let answer;
     const wrong = make("p", { class: "alert", role: "alert", hidden: true });
     const go = action ? make("button", { class: danger ? "danger" : "primary" }, action) : null;
     const form = make("form", { novalidate: true }, make("h2", { id, tabindex: "-1" }, title), ...body, wrong,
-      make("menu", {}, make("button", { type: "button", class: "cancel", onclick: () => box.close() }, cancel), go));
+      make("menu", {}, make("button", { type: "button", class: "cancel", onclick: () => box.close() }, cancel),
+        other ? make("button", { type: "button", class: "danger", onclick: () => {
+          [, answer] = other;
+          box.close();
+        } }, other[0]) : null, go));
     const box = make("dialog", { "aria-labelledby": id, class: wide ? "wide" : null }, form);
     form.addEventListener("submit", async (e) => {
       e.preventDefault();

@@ -7,6 +7,7 @@
   let modules = [];
   let chosen = ""; // name of the saved text that is shown
   let saved = empty; // the text before it was changed
+  let token = ""; // of its version, "" for a new one
   let kind = "Script"; // or Module: the family of operations for the text
   let editor = null;
   let test = { fields: [], given: {} };
@@ -126,9 +127,10 @@
   };
   const leave = Dialogs.unsaved(() => editor && editor.text !== saved);
 
-  const write = (text, name) => {
+  const write = (text, name = "", version = "") => {
     saved = text;
     chosen = name;
+    token = version;
     kind = familyOf(text);
     byId("title").textContent = name || `New ${kind.toLowerCase()}`;
     byId("history").hidden = byId("remove").hidden = !name;
@@ -140,11 +142,14 @@
     address();
   };
 
-  const open = async (name, family) => write((await run(`${family}.Read`, { name })).source, name);
+  const open = async (name, family) => {
+    const read = await run(`${family}.Read`, { name });
+    write(read.source, name, read.changeToken);
+  };
   const turnFrom = (act) => tried(async () => await leave() && act());
   const named = async () => {
     const asked = decodeURIComponent(location.hash.slice(1));
-    if (!asked) write(empty, "");
+    if (!asked) write(empty);
     else await open(asked.replace(/^module:/, ""), asked.startsWith("module:") ? "Module" : "Script");
   };
 
@@ -225,18 +230,21 @@
   byId("code").addEventListener("focusin", () => words().catch(() => (known = undefined)));
 
   byId("search").addEventListener("input", list);
-  byId("new").addEventListener("click", turnFrom(() => write(empty, "")));
-  byId("new-module").addEventListener("click", turnFrom(() => write(emptyModule, "")));
+  byId("new").addEventListener("click", turnFrom(() => write(empty)));
+  byId("new-module").addEventListener("click", turnFrom(() => write(emptyModule)));
   byId("remove").addEventListener("click", tried(async () => {
     if (!await Dialogs.confirm(`Delete the ${kind.toLowerCase()}`, `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
     await run(`${kind}.Delete`, { name: chosen });
-    write(kind === "Module" ? emptyModule : empty, "");
+    write(kind === "Module" ? emptyModule : empty);
     await load();
   }));
   byId("history").addEventListener("click", tried(versions));
   byId("edit").addEventListener("submit", tried(async () => {
     const text = editor.text;
-    const made = await run(`${kind}.Save`, { source: text });
+    const made = await Keep.save(kind, kind.toLowerCase(), { source: text }, token);
+    if (!made) return;
+    if (made.source !== undefined) return write(made.source, made.name, made.changeToken);
+    token = made.changeToken;
     chosen = made.name;
     saved = text;
     byId("title").textContent = chosen;

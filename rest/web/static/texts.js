@@ -8,7 +8,8 @@ const Texts = (() => {
   const editor = (k, changed) => {
     const box = make("section", { class: "panel text-editor", tabindex: "-1", hidden: true, "aria-labelledby": `${k.family}-title` });
     let turn = 0; // the newest check; answers of older ones are dropped
-    const open = async (name, text) => {
+    // The token is that of the version of the text, "" for a new one.
+    const open = async (name, text, token) => {
       const title = make("h2", { id: `${k.family}-title` }, name || `New ${k.noun}`);
       const area = make("textarea", { class: "mono", rows: 16, spellcheck: "false", autocapitalize: "off", "aria-label": `Text of the ${k.noun}` }, text);
       const state = make("span", { class: "tag", role: "status" }, "Checking…");
@@ -44,11 +45,14 @@ const Texts = (() => {
         timer = setTimeout(tried(check), 400);
       });
       const done = async (words, again) => {
-        await open(again, (await run(`${k.family}.Read`, { name: again })).source);
+        const read = await run(`${k.family}.Read`, { name: again });
+        await open(again, read.source, read.changeToken);
         await changed(words);
       };
       const save = async () => {
-        const made = await run(`${k.family}.Save`, { source: area.value, note: note.value || undefined, name: k.named ? file() : undefined });
+        const made = await Keep.save(k.family, k.noun, { source: area.value, note: note.value || undefined, name: k.named ? file() : undefined }, token);
+        if (!made) return;
+        if (made.source !== undefined) return void await open(made.name, made.source, made.changeToken);
         await done(`Saved ${made.name}, version ${made.version}.`, made.name);
       };
       const versions = async () => {
@@ -79,8 +83,9 @@ const Texts = (() => {
       box.hidden = false;
       await check();
     };
-    return { box, open: async (name, text) => {
-      await open(name, text);
+    return { box, open: async (name) => {
+      const read = name ? await run(`${k.family}.Read`, { name }) : { source: k.first, changeToken: "" };
+      await open(name, read.source, read.changeToken);
       box.querySelector("textarea").focus();
       box.scrollIntoView({ block: "start" });
     } };
@@ -105,7 +110,7 @@ const Texts = (() => {
         return make("li", { "data-name": v.name }, make("div", {}, make("strong", {}, v.name), " ", s.state ? make("span", { class: `tag ${s.failure ? "bad" : /^(enabled|scheduled)$/.test(s.state) ? "good" : ""}` }, s.failure ? "failed" : s.state) : null,
           make("p", { class: "small" }, ...(k.facts ? k.facts(s) : []), make("span", { class: "soft" }, `version ${v.version}, ${v.author}, `, ago(v.time))), s.failure ? make("p", { class: "small" }, s.failure) : null),
         ...(k.acts ? k.acts(s, v.name, refresh, say) : []),
-        make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(async () => one.open(v.name, (await run(`${k.family}.Read`, { name: v.name })).source)) }, "Edit"));
+        make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(() => one.open(v.name)) }, "Edit"));
       }) : [make("li", { class: "soft" }, `No ${nouns(k)} yet.`)]));
     };
     const one = editor(k, async (words) => {
@@ -113,7 +118,7 @@ const Texts = (() => {
       if (k.changed) await k.changed();
       say(words);
     });
-    box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("", k.first)) }, `New ${k.noun}`)), list, one.box);
+    box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("")) }, `New ${k.noun}`)), list, one.box);
     opened(refresh);
     await refresh();
   };

@@ -1,0 +1,35 @@
+// Saving of texts with versions: a text that somebody else has saved since it was read is not written over without a question.
+"use strict";
+const Keep = (() => {
+  // asked shows both texts, and returns which one is to be kept. Theirs is the text that is deployed, undefined if it was deleted.
+  const asked = (noun, mine, theirs, said) => {
+    const answer = Dialogs.open(theirs ? {
+      title: "Changed by somebody else", action: "Keep mine", other: ["Use the saved version", "theirs"], cancel: "Continue editing", wide: true, act: async () => "mine",
+      body: [make("p", {}, `${theirs.author} saved version ${theirs.version} of this ${noun} `, ago(theirs.time), theirs.note ? ` (${theirs.note}).` : ".", " Nothing of yours is saved yet. That version stays readable whichever you keep."),
+        make("div", { class: "compare" },
+          make("section", { class: "mine" }, make("h3", {}, "Yours"), make("pre", { id: "conflict-mine", tabindex: "0", "aria-label": "Your text" })),
+          make("section", { class: "theirs" }, make("h3", {}, `Version ${theirs.version}`), make("pre", { id: "conflict-theirs", tabindex: "0", "aria-label": "The saved text" })))],
+    } : { title: "Deleted by somebody else", action: "Save it again", cancel: "Continue editing", act: async () => "mine", body: [make("p", {}, `${said}.`)] });
+    if (theirs) Conflict.show(mine, theirs.source);
+    return answer;
+  };
+
+  // save saves the text of a kind, and returns the version that was made; with a source if it is that of somebody else which is to be
+  // shown instead. Undefined: nothing was saved. The token is that of the version that was read, "" for a new text.
+  const save = async (family, noun, params, token) => {
+    try {
+      return await run(`${family}.Save`, { ...params, changeToken: token });
+    } catch (error) {
+      if (error.code !== "precondition_failed") throw error;
+      const [, name] = /^\S+ (.+): (?:has changed since it was read|is there already): /.exec(error.message) || [];
+      if (!name) throw error;
+      const theirs = await run(`${family}.Read`, { name }).catch((gone) => {
+        if (gone.status !== 404) throw gone;
+      });
+      const answer = await asked(noun, params.source, theirs, error.message);
+      if (answer === "theirs") return theirs;
+      return answer === "mine" ? save(family, noun, params, theirs?.changeToken || "") : undefined;
+    }
+  };
+  return { save };
+})();
