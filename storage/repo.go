@@ -80,6 +80,7 @@ type Limits struct {
 	CountLimit  int   `setting:"limit-query-count" default:"1000" doc:"results up to which a query counts"`
 	QueryRows   int   `setting:"limit-query-rows" default:"1000000" doc:"index rows that one query reads for conditions without an index, as long as it takes no longer than five seconds"`
 	ScanRows    int   `setting:"limit-rows" default:"100000" doc:"rows that one call reads to list a directory, a folder, jobs or events"`
+	Password    int   `setting:"limit-password-length" default:"1" doc:"characters that a password has at least, wherever somebody sets one; passwords that users have stay valid"`
 	PathDepth   int   `setting:"limit-folder-depth" default:"256" doc:"levels of the tree of documents"`
 	NameLength  int   `setting:"limit-name" unit:"bytes" default:"255 B" doc:"size of the name of a document"`
 	TreeCopy    int   `setting:"limit-tree" default:"5000" doc:"documents that one call copies, or marks as trashed with their folder; of more, the rest is marked in the background"`

@@ -246,3 +246,24 @@ func TestMembers(t *testing.T) {
 		}
 	}
 }
+
+// TestPasswordLength: a password that is set has so many characters as the server says, and the error names the field.
+func TestPasswordLength(t *testing.T) {
+	strict := storagetest.Open(t, func(c *storage.Config) { c.Limits.Password = 8 })
+	for _, c := range []struct {
+		field string
+		set   func(tx *storage.Tx, text string) error
+	}{
+		{"password", func(tx *storage.Tx, text string) error {
+			return people.SaveUser(tx, &people.User{Username: "bob"}, text)
+		}},
+		{"newPassword", func(tx *storage.Tx, text string) error { return people.SetPassword(tx, "bob", text) }},
+	} {
+		for text, fits := range map[string]bool{"1234567": false, "éééééé7": false, "12345678": true, "": c.field == "password"} {
+			err := strict.Update(t.Context(), strict.System(), func(tx *storage.Tx) error { return c.set(tx, text) })
+			if (err == nil) != fits || err != nil && (!fault.Is(err, fault.Invalid) || field(err) != c.field || fault.CodeOf(err) != fault.CodeTooShort) {
+				t.Errorf("%s %q: %v (%s)", c.field, text, err, field(err))
+			}
+		}
+	}
+}

@@ -116,7 +116,7 @@ func SaveUser(t *storage.Tx, u *User, text string) error {
 		return err
 	}
 	if text != "" {
-		if err := setPassword(t, u.Username, text); err != nil {
+		if err := setPassword(t, u.Username, text, "password"); err != nil {
 			return err
 		}
 	}
@@ -225,12 +225,16 @@ func SetPassword(t *storage.Tx, name, text string) error {
 	if err := maySave(t, u, u); err != nil {
 		return err
 	}
-	return setPassword(t, name, text)
+	return setPassword(t, name, text, "newPassword")
 }
 
-func setPassword(t *storage.Tx, user, text string) error {
+// setPassword gives a user a password that came in a field.
+func setPassword(t *storage.Tx, user, text, field string) error {
 	if len(text) > password.MaxLength {
-		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength)
+		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength).In(field)
+	}
+	if n, least := utf8.RuneCountInString(text), t.Repo().Limits().Password; n < least {
+		return fault.Invalid.Errorf("password: %d characters, at least %d are required", n, least).In(field).WithCode(fault.CodeTooShort)
 	}
 	c := password.Of(t.Repo().Memory())
 	hash, err := c.Hash(t.Context(), text)

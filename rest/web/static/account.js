@@ -50,6 +50,7 @@
   }));
   byId("password").addEventListener("submit", tried(async (e) => {
     const f = new FormData(e.target);
+    if (f.get("newPassword") !== f.get("again")) throw new Error("The new passwords differ.");
     await call("PUT", "/api/v1/me/changepassword", { oldPassword: f.get("oldPassword"), newPassword: f.get("newPassword") });
     location.assign(`${site.prefix}/ui/login?next=${encodeURIComponent("/ui/account")}`);
   }));

@@ -85,12 +85,14 @@ const ago = (text) => {
 // complain shows an error to the user.
 const complain = (error) => {
   const box = byId("message");
-  if (error instanceof Refused && error.status === 401) {
+  if (error instanceof Refused && error.status === 401 && !error.fields.length) { // a wrong old password is no end of the session
     box.replaceChildren("Your session has expired. ", make("a", { href: `${site.prefix}/ui/login?next=${encodeURIComponent(location.pathname)}` }, "Sign in again"));
   } else {
     box.textContent = error.message;
   }
   box.hidden = false;
+  const done = byId("done");
+  if (done) done.hidden = true; // what went well before
 };
 const calm = () => {
   byId("message").hidden = true;
