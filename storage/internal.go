@@ -121,6 +121,9 @@ func (i Internal) DropAutomatic(id string) (Automatic, error) { return i.t.dropA
 // a value.
 func (i Internal) OrdersNulls(index string) bool { return i.Usable(nullRows(index)) }
 
+// Named is how messages name a document to people: by its path, or by its id to those who may not read it.
+func (i Internal) Named(d *Doc) string { return i.t.nameFor(d) }
+
 // MayRead reports whether the principal may read what has an access list of its own, or none, below a folder.
 func (i Internal) MayRead(own layout.ListID, up *Folder) bool { return i.t.granted(own, up, permRead) }
 

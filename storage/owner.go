@@ -124,13 +124,21 @@ func (t *Tx) mayGo(d *Doc) error {
 	switch r := d.kept; {
 	case d.IsProxy(): // what it shows stays
 	case r.Hold:
-		return fault.Denied.Errorf("document %s: is under legal hold", d.ID()).WithCode(fault.CodeUnderRetention)
+		return fault.Denied.Errorf("document %s: is under legal hold", t.nameFor(d)).WithCode(fault.CodeUnderRetention)
 	case r.Until == Indeterminate:
-		return fault.Denied.Errorf("document %s: is under retention", d.ID()).WithCode(fault.CodeUnderRetention)
+		return fault.Denied.Errorf("document %s: is under retention", t.nameFor(d)).WithCode(fault.CodeUnderRetention)
 	case r.Holds(t.now):
-		return fault.Denied.Errorf("document %s: is under retention until %s", d.ID(), r.Until.Time().Format(time.RFC3339)).WithCode(fault.CodeUnderRetention)
+		return fault.Denied.Errorf("document %s: is under retention until %s", t.nameFor(d), r.Until.Time().Format(time.RFC3339)).WithCode(fault.CodeUnderRetention)
 	}
 	return nil
+}
+
+// nameFor is how messages name a document to people: by its path, or by its id to those who may not read it.
+func (t *Tx) nameFor(d *Doc) string {
+	if t.can(d, permRead) {
+		return d.Path()
+	}
+	return d.ID()
 }
 
 // mayAllGo is mayGo for several documents; nil ones have been deleted meanwhile.

@@ -219,7 +219,7 @@ func (t *Tx) deleteVersion(d *Doc) error {
 	base := live != nil && live.target == v.id
 	// The live document equals this version; without it nobody could go back to that state.
 	if base && live.checkedIn && !t.rights.admin {
-		return fault.Conflict.Errorf("document %s: is the base version of %s", v.ID(), live.Path())
+		return fault.Conflict.Errorf("document %s: version %s is its base version", t.nameFor(live), v.VersionLabel())
 	}
 	if err := t.notShown(Docs{v}); err != nil {
 		return err
@@ -258,11 +258,24 @@ func (t *Tx) notShown(docs Docs) error {
 		}
 		for _, id := range ids {
 			if !among[id] {
-				return fault.Conflict.Errorf("document %s: proxy %s refers to it", d.ID(), id)
+				return t.shownBy(d, id)
 			}
 		}
 	}
 	return nil
+}
+
+// shownBy is the error of a document that a proxy shows.
+func (t *Tx) shownBy(d *Doc, proxy layout.ID) error {
+	p, err := t.load(proxy)
+	if err != nil {
+		return err
+	}
+	name := proxy.String()
+	if p != nil {
+		name = t.nameFor(p)
+	}
+	return fault.Conflict.Errorf("document %s: proxy %s refers to it", t.nameFor(d), name)
 }
 
 // settleVersions deletes the versions of a document that was erased, or those that an erased proxy showed, unless a proxy

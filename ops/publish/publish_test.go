@@ -105,7 +105,7 @@ func TestLiveProxies(t *testing.T) {
 		{"alice", "Document.RemoveProxies", "/ws/a", ``, "/ws/a"},
 		{"", "see", "/s", "children", ""},
 		{"admin", "Document.CreateLiveProxy", "/ws/a", `{"Destination Path": "/s"}`, "/s/a"},
-		{"alice", "Document.Delete", "/ws/a", ``, "! conflict: document $a: proxy … refers to it"}, // a proxy would show nothing
+		{"alice", "Document.Delete", "/ws/a", ``, "! conflict: document /ws/a: proxy … refers to it"}, // a proxy would show nothing
 		{"", "see", "/s/a", "title", "Through"},
 		{"", "Document.RemoveProxies", "/ws/a", ``, "/ws/a"},
 		{"", "Document.Delete", "/ws/a", ``, ""},

@@ -77,7 +77,7 @@ func Retain(t *storage.Tx, d *storage.Doc, until storage.Until) (*storage.Doc, e
 	case until == was:
 		return cur, nil
 	case was != storage.Indeterminate && until < was:
-		return nil, fault.Conflict.Errorf("document %s: is under retention until %s, which can only be extended", cur.ID(), was.Time().Format(time.RFC3339))
+		return nil, fault.Conflict.Errorf("document %s: is under retention until %s, which can only be extended", cur.Path(), was.Time().Format(time.RFC3339))
 	}
 	verb := "SetRetention"
 	if to.Until = until; was != 0 {
@@ -244,7 +244,7 @@ func same(before, after *storage.Doc) error {
 			continue
 		}
 		if !slices.Contains(after.Schemas(), s) {
-			return fault.Denied.Errorf("document %s: is under retention or legal hold, and keeps the schema %s", before.ID(), s.Name).WithCode(fault.CodeUnderRetention)
+			return fault.Denied.Errorf("document %s: is under retention or legal hold, and keeps the schema %s", before.Path(), s.Name).WithCode(fault.CodeUnderRetention)
 		}
 		for _, f := range s.Fields {
 			if slices.Contains(touched, f.Key) {
@@ -256,7 +256,7 @@ func same(before, after *storage.Doc) error {
 				return err
 			}
 			if !bytes.Equal(f.AppendJSON(nil, was, nil), f.AppendJSON(nil, is, nil)) {
-				return fault.Denied.Errorf("document %s: is under retention or legal hold, and its property %s cannot change", before.ID(), f.Key).In(f.Key).WithCode(fault.CodeUnderRetention)
+				return fault.Denied.Errorf("document %s: is under retention or legal hold, and its property %s cannot change", before.Path(), f.Key).In(f.Key).WithCode(fault.CodeUnderRetention)
 			}
 		}
 	}
@@ -284,10 +284,18 @@ func cut(t *storage.Tx, top string) error {
 			return err
 		}
 		if d != nil && d.Retention().Holds(t.Now()) && in.Within(d, id) {
-			return fault.Denied.Errorf("document %s: below it, %s is under retention or legal hold", top, d.ID()).WithCode(fault.CodeUnderRetention)
+			return fault.Denied.Errorf("document %s: below it, %s is under retention or legal hold", named(in, id), in.Named(d)).WithCode(fault.CodeUnderRetention)
 		}
 	}
 	return t.Err()
+}
+
+// named is how messages name the document of an id.
+func named(in storage.Internal, id layout.ID) string {
+	if d, err := in.Load(id); err == nil && d != nil {
+		return in.Named(d)
+	}
+	return id.String()
 }
 
 // Expire ends the retention of documents whose time has passed, each in a transaction of its own with the event retentionExpired. The
