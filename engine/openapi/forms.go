@@ -92,7 +92,7 @@ func allForms() map[string]any {
 			docUUID:string? eventId:string? repositoryId:string? eventDate:moment? logDate:moment? extended:object`, ""),
 		"Login":     entitySchema("login", "username", "id isAdministrator:boolean groups:array"),
 		"Operation": entitySchema("", "id label category requires:string? description url signature:array params:array", "aliases:array since"),
-		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId remote repeats code error input:any
+		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId remote repeats code error stoppedBy stoppedAt:moment input:any
 			params:object context:object left:array trace:object`),
 		"SavedSearch": entitySchema("savedSearch", "id title", `query:string? queryLanguage:string? queryParams:any pageProviderName:string? pageSize:any currentPageIndex:any
 			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),
@@ -202,7 +202,7 @@ func serverSchemas() map[string]any {
 		"Started":        map[string]any{"const": true},
 		"UploadHandler":  Fields("name", true),
 		"UploadHandlers": Object("handlers", list("UploadHandler")),
-		"Schema":         entitySchema("schema", "name prefix @prefix fields:object", ""),
+		"Schema":         entitySchema("schema", "name prefix @prefix fields:object", "fieldOrder:array"),
 		"Schemas":        list("Schema"),
 		"UsersAndGroups": entitySchema("documents", "entries:array", pagingMembers),
 		"Webhook":        entitySchema("", "id owner url description events:array enabled:boolean created:moment updated:moment failures:integer", "failingSince:moment reason secret"),

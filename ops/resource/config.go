@@ -26,13 +26,28 @@ func typeEntity(t *schema.Type) map[string]any {
 // schemaEntity describes a schema, with the constraints of its fields if asked to.
 // The platform writes the prefix under both names.
 func schemaEntity(s *schema.Schema, constraints bool) map[string]any {
-	return map[string]any{
+	out := map[string]any{
 		"entity-type": "schema",
 		"name":        s.Name,
 		"prefix":      s.Space(),
 		"@prefix":     s.Space(),
-		"fields":      fieldTypes(s.Fields, constraints),
 	}
+	describeFields(out, s.Fields, constraints)
+	return out
+}
+
+// describeFields describes fields. The members of an object of JSON have no order, so the order of their declaration is told beside them
+// to those who ask for everything about them.
+func describeFields(out map[string]any, fields []*schema.Field, constraints bool) {
+	out["fields"] = fieldTypes(fields, constraints)
+	if !constraints {
+		return
+	}
+	order := make([]any, len(fields))
+	for i, f := range fields {
+		order[i] = f.Name
+	}
+	out["fieldOrder"] = order
 }
 
 func schemaList(all []*schema.Schema, constraints bool) []any {
@@ -68,7 +83,7 @@ func fieldType(f *schema.Field, constraints bool) any {
 	}
 	out := map[string]any{"type": f.TypeName()}
 	if f.Kind == schema.Complex {
-		out["fields"] = fieldTypes(f.Fields, constraints)
+		describeFields(out, f.Fields, constraints)
 	}
 	if constraints {
 		out["constraints"] = constraintList(f)

@@ -18,7 +18,7 @@
     fields: (u) => [
       ...(u ? [] : [{ name: "username", label: "User name", kind: "text", required: true }]),
       { name: "firstName", kind: "text" }, { name: "lastName", kind: "text" }, { name: "email", kind: "text" }, { name: "company", kind: "text" },
-      { name: "password", label: u ? "New password" : "Password", kind: "text", secret: true, doc: u ? "Empty leaves it as it is." : "" }, { name: "groups", kind: "text", list: true, pick: "group" },
+      { name: "password", label: u ? "New password" : "Password", kind: "text", secret: true, least: 8, doc: u ? "Empty leaves it as it is." : "" }, { name: "groups", kind: "text", list: true, pick: "group" },
     ],
     values: (u) => u.properties,
     create: (v) => call("POST", "/api/v1/user", { "entity-type": "user", id: v.username, properties: v }),
@@ -40,8 +40,8 @@
 
   // entries is the section of a vocabulary.
   const entries = async (d) => {
-    const { fields } = (await call("GET", `/api/v1/config/schemas/${value(d.schema)}`)).answer;
-    const own = Form.ofSchema("", fields).filter((f) => f.name !== d.idField);
+    const schema = (await call("GET", `/api/v1/config/schemas/${value(d.schema)}`, undefined, { "fetch-schema": "fields" })).answer;
+    const own = Form.ofSchema("", schema).filter((f) => f.name !== d.idField);
     const at = `/api/v1/directory/${value(d.name)}`;
     const body = (id, v) => ({ "entity-type": "directoryEntry", directoryName: d.name, id, properties: { ...v, [d.idField]: id } });
     return {
@@ -145,12 +145,11 @@
     const [{ doctypes }, schemas] = await Promise.all([call("GET", "/api/v1/config/types").then((a) => a.answer), call("GET", "/api/v1/config/schemas").then((a) => a.answer)]);
     const fields = make("div");
     const select = make("select", {}, ...schemas.map((x) => x.name).sort().map((n) => make("option", {}, n)));
-    const kind = (def) => (typeof def === "string" ? def : def.type);
     const rules = (def) => (def.constraints || []).map((c) => [c.name, ...Object.values(c.parameters || {})].join(" ")).join("; ");
-    const lines = (all, prefix = "") => Object.entries(all).flatMap(([name, def]) => [row(prefix + name, kind(def), typeof def === "string" ? "" : rules(def)), ...(def.fields ? lines(def.fields, `${prefix}${name}/`) : [])]);
+    const lines = ({ fields: all, fieldOrder: names }, prefix = "") => names.map((name) => [name, all[name]]).flatMap(([name, def]) => [row(prefix + name, def.type, rules(def)), ...(def.fields ? lines(def, `${prefix}${name}/`) : [])]);
     const show = async () => {
       const { answer } = await call("GET", `/api/v1/config/schemas/${value(select.value)}`, undefined, { "fetch-schema": "fields" });
-      fields.replaceChildren(table(`Fields of the schema ${answer.name}, prefix ${answer["@prefix"] || answer.prefix || answer.name}`, ["Field", "Type", "Rules"], lines(answer.fields)));
+      fields.replaceChildren(table(`Fields of the schema ${answer.name}, prefix ${answer["@prefix"] || answer.prefix || answer.name}`, ["Field", "Type", "Rules"], lines(answer)));
     };
     select.addEventListener("change", tried(show, false));
     pane.replaceChildren(table("Types of documents", ["Type", "Extends", "Schemas", "Facets"], Object.entries(doctypes).sort().map(([name, t]) => row(name, t.parent || "", t.schemas.join(", "), t.facets.join(", ")))),

@@ -8,7 +8,7 @@ const DocEdit = (() => {
   // fields are those of a type or of a document: what names it first, then its own schemas, and the rest folded.
   const fields = async (names) => {
     const all = await Docs.allSchemas();
-    const out = names.flatMap((n) => Form.ofSchema(all.get(n)?.prefix || n, all.get(n)?.fields || {})).filter((f) => !kept.test(f.name));
+    const out = names.flatMap((n) => Form.ofSchema(all.get(n)?.prefix || n, all.get(n))).filter((f) => !kept.test(f.name));
     const place = (f) => (first.includes(f.name) ? first.indexOf(f.name) : f.name.startsWith("dc:") ? 3 : 2);
     return out.map((f) => ({ ...f, folded: place(f) === 3 && !f.required })).sort((a, b) => place(a) - place(b));
   };

@@ -27,7 +27,10 @@ const Form = (() => {
     }
     const input = make("input", { ...common, value: value ?? "", autocomplete: f.secret ? "new-password" : "off", type: f.secret ? "password" : "text", placeholder: f.usual === undefined || f.usual === null || typeof f.usual === "object" ? null : String(f.usual), maxlength: f.most, pattern: f.pattern });
     const pick = !f.secret && (f.pick || f.values?.length) ? Pick.list(input, { kind: f.pick, values: f.values || [] }) : null;
-    return { element: pick ? make("span", {}, input, pick) : input, value: () => (input.value === "" ? null : input.value) };
+    return { element: pick ? make("span", {}, input, pick) : input, value: () => {
+      if (input.value && f.least && [...input.value].length < f.least) throw new Error(`At least ${f.least} characters.`);
+      return input.value === "" ? null : input.value;
+    } };
   };
 
   const number = (f, value, common) => {
@@ -265,8 +268,9 @@ const Form = (() => {
     return o;
   };
 
-  // ofSchema are the fields of a schema of documents, as the server describes it with constraints.
-  const ofSchema = (prefix, fields) => Object.entries(fields).map(([name, def]) => {
+  // ofSchema are the fields of a schema of documents, as the server describes it with constraints, in the order of their declaration.
+  const ofSchema = (prefix, { fields = {}, fieldOrder = Object.keys(fields) } = {}) => fieldOrder.map((name) => {
+    const def = fields[name];
     const type = typeof def === "string" ? def : def.type;
     const base = type.replace("[]", "");
     const limit = Object.fromEntries((def.constraints || []).map((c) => [c.name, c.parameters]));
@@ -281,7 +285,7 @@ const Form = (() => {
     if (limit.directoryResolver) [f.kind, f.directory] = ["choice", limit.directoryResolver.directory];
     if (limit.userManagerResolver) f.pick = "who";
     if (limit.documentResolver) f.pick = "document";
-    if (kind === "complex") f.fields = ofSchema("", def.fields);
+    if (kind === "complex") f.fields = ofSchema("", def);
     if (kind === "text" && /^(description|comment|note|text|rights|content|abstract|summary)$/i.test(name)) f.lines = name === "note" ? 10 : 3;
     return f;
   });

@@ -1,0 +1,49 @@
+package rest_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestBrowserFieldOrder declares a type whose fields are not in the order of the alphabet: its form and the table of its schema keep
+// the order of the declaration, parts of fields too.
+func TestBrowserFieldOrder(t *testing.T) {
+	s := managed(t)
+	const source = `schemas:
+  parcel:
+    prefix: pc
+    fields:
+      sender: string
+      receiver: string
+      address: {type: complex, fields: {street: string, city: string, country: string}}
+      amount: double
+types:
+  Parcel:
+    parent: File
+    schemas: [parcel]
+    containers: [Folder, Workspace]
+`
+	answers(t, s.Do("POST", "/api/v1/automation/Type.Save", jsonOf(t, map[string]any{"params": map[string]any{"source": source, "name": "parcel.yaml"}})), 200, "")
+	s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": {"type": "Workspace", "name": "desk"}}`)
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/documents#default/" + s.Do("GET", "/api/v1/path/desk", "").JSON(t)["uid"].(string))
+	b.press("#acts", "New")
+	b.set("dialog select", "Parcel")
+	b.wait(`document.querySelector('dialog [data-field="pc:amount"]')`)
+	names := func(selector, of string) string {
+		t.Helper()
+		return fmt.Sprint(eval[[]string](b, `[...document.querySelectorAll(`+quote(selector)+`)].map((e) => `+of+`)`))
+	}
+	if got, want := names(`dialog [data-field^="pc:"], dialog [data-field="pc:address"] [data-field]`, "e.dataset.field"), "[pc:sender pc:receiver pc:address street city country pc:amount]"; got != want {
+		t.Errorf("form: %s, want %s", got, want)
+	}
+	b.shot("field-order")
+	b.open("/ui/admin#types")
+	b.wait(`(() => { const e = [...document.querySelectorAll("select")].find((e) => [...e.options].some((o) => o.value === "parcel")); if (e && e.value !== "parcel") { e.value = "parcel"; e.dispatchEvent(new Event("change")); } return [...document.querySelectorAll("caption")].some((c) => c.textContent.startsWith("Fields of the schema parcel")); })()`)
+	table := `[...document.querySelectorAll("table")].find((x) => x.caption?.textContent.startsWith("Fields of the schema parcel"))`
+	if got, want := fmt.Sprint(eval[[]string](b, `[...`+table+`.tBodies[0].rows].map((r) => r.cells[0].textContent)`)), "[sender receiver address address/street address/city address/country amount]"; got != want {
+		t.Errorf("table: %s, want %s", got, want)
+	}
+	b.quiet()
+}
