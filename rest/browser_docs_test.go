@@ -208,6 +208,18 @@ func TestBrowserDocumentTabs(t *testing.T) {
 	b.shot("document-links")
 	b.narrow("document-links-narrow")
 
+	// A document is found by its title.
+	s.Do("POST", at, `{"entity-type":"document","type":"File","name":"law-7","properties":{"dc:title":"The law of seven"}}`)
+	b.press("#links", "Add a relation")
+	b.set("dialog [name=predicate]", "http://purl.org/dc/terms/References")
+	b.write("dialog [name=object]", "The la")
+	b.wait(`[...document.getElementById(document.querySelector("dialog [name=object]").getAttribute("list")).options].some((o) => o.label === "The law of seven" && o.value === "/default-domain/workspaces/law-7")`)
+	b.set("dialog [name=object]", "/default-domain/workspaces/law-7")
+	b.press("dialog", "Add")
+	b.wait(`document.querySelector('[aria-label="Relations"] li')?.textContent.startsWith("refers to The law of seven")`)
+	b.click(`[aria-label="Remove the relation to The law of seven"]`)
+	b.wait(`document.querySelector('[aria-label="Relations"] li')?.textContent === "No relations."`)
+
 	b.press("#tabs", "Versions")
 	b.click(`#versions [aria-label="Compare version 0.1 with now"]`)
 	b.wait(`document.querySelector("dialog tbody")?.textContent.includes("First text")`)

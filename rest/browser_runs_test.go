@@ -41,6 +41,9 @@ func TestBrowserRecordedRuns(t *testing.T) {
 		t.Errorf("steps %q", got)
 	}
 	b.shot("run-failed")
+	set("#again [name=params]", `{name: desk}`)
+	b.click("#again .primary")
+	b.wait(`document.getElementById("message").textContent.startsWith("Parameters: not JSON: ") && document.activeElement.name === "params"`)
 	set("#again [name=params]", `{"name": "desk"}`)
 	b.click("#again .primary")
 	b.wait(`document.getElementById("again").querySelector("pre").textContent.includes('"path": "/desk"')`)

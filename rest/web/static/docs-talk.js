@@ -50,7 +50,7 @@ const DocTalk = (() => {
   const predicates = [["http://purl.org/dc/terms/IsBasedOn", "is based on"], ["http://purl.org/dc/terms/References", "refers to"], ["http://purl.org/dc/terms/Requires", "requires"], ["http://purl.org/dc/terms/Replaces", "replaces"], ["http://purl.org/dc/terms/ConformsTo", "conforms to"]];
   const relations = async (d, again) => {
     const all = (await Promise.all(predicates.flatMap(([predicate, text]) => [true, false].map(async (outgoing) => (await op(d, "Document.GetLinkedDocuments", { predicate, outgoing })).entries.map((x) => ({ x, predicate, text, outgoing })))))).flat();
-    const form = Form.of([{ name: "predicate", label: "This document", kind: "choice", required: true, values: predicates }, { name: "object", label: "Document", kind: "text", pick: "document", required: true, doc: "A path or an id." }]);
+    const form = Form.of([{ name: "predicate", label: "This document", kind: "choice", required: true, values: predicates }, { name: "object", label: "Document", kind: "text", pick: "document", required: true, doc: "The beginning of its title, its path or its id." }]);
     return section("Relations", make("ul", { class: "list", "aria-label": "Relations" }, ...(all.length ? all.map(({ x, predicate, text, outgoing }) => make("li", {},
       make("div", {}, outgoing ? `${text} ` : "", make("a", { href: link(x) }, title(x)), outgoing ? "" : ` ${text} this document`),
       may(d, "WriteProperties", "Write") ? remove(`Remove the relation to ${title(x)}`, async () => (await op(d, "Document.DeleteRelation", { predicate, object: x.uid, outgoing }), again())) : null)) : [make("li", { class: "soft" }, "No relations.")])),

@@ -12,9 +12,18 @@ const Pick = (() => {
 
   const xpaths = (schemas) => schemas.flatMap((s) => Object.keys(s.fields || {}).map((f) => `${s["@prefix"] || s.prefix || s.name}:${f}`));
 
+  // titled finds documents by the beginnings of words: people seldom know paths.
+  const titled = async (text) => {
+    const words = text.replace(/[^\p{L}\p{N} ]/gu, " ").trim();
+    if (words.length < 2) return ["/"];
+    const query = `SELECT * FROM Document WHERE ecm:fulltext = '${words}*' AND ecm:isVersion = 0 AND ecm:isTrashed = 0 AND ecm:mixinType != 'HiddenInNavigation'`;
+    const { entries } = (await call("GET", `/api/v1/search/lang/NXQL/execute?pageSize=20&query=${encodeURIComponent(query)}`)).answer;
+    return entries.map((d) => [d.path, d.title]);
+  };
+
   // children completes the path of a document by what lies in the folder before the last slash.
   const children = async (text) => {
-    if (!text.startsWith("/")) return ["/"];
+    if (!text.startsWith("/")) return titled(text);
     const folder = text.slice(0, text.lastIndexOf("/"));
     const at = folder.split("/").map(encodeURIComponent).join("/");
     return once(`children ${folder}`, async () => (await call("GET", `/api/v1/path${at}/@children?pageSize=50`)).answer.entries.map((d) => d.path));

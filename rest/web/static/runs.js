@@ -6,6 +6,7 @@
   let finds = 0; // the newest search; answers of older ones are dropped
   const marked = []; // ids of the runs that are compared, two at most
   const badge = (state) => make("span", { class: `tag ${{ done: "good", failed: "bad", dead: "bad" }[state] || ""}` }, state);
+  const hasEnded = (r) => ["done", "failed", "stopped"].includes(r.state);
   const text = (v) => (v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v));
 
   // button carries out an act on a run, schedule or job and shows everything again.
@@ -41,14 +42,14 @@
   };
 
   const item = (r) => {
-    const ended = r.state === "done" || r.state === "failed";
+    const ended = hasEnded(r);
     const mark = make("button", { type: "button", class: "quiet", "aria-pressed": String(marked.includes(r.id)), "aria-label": `Compare ${r.op}, ${r.id}`, onclick: tried(() => choose(r.id, mark)) }, "Compare");
     return make("li", { "data-run": r.id, "data-state": r.state },
       make("div", {},
         make("code", {}, r.op), " ", badge(r.state), r.version ? make("span", { class: "tag" }, `version ${r.version}`) : null, r.repeats ? make("span", { class: "tag" }, "again") : null, r.began ? make("span", { class: "tag" }, "went on") : null,
-        make("p", {}, `${r.user} · `, ago(r.start), ` · ${lasts(r.duration)}`, r.for ? ` · ${waits(r)}` : ""),
+        make("p", {}, `${r.user} · `, ago(r.start), ` · ${lasts(r.duration)}`, r.for ? ` · ${waits(r)}` : "", ...(r.stoppedBy ? [` · stopped by ${r.stoppedBy} `, ago(r.stoppedAt)] : [])),
         r.error ? make("p", { class: "small" }, r.error) : null),
-      r.state === "failed" && r.door !== "listener" ? make("button", { type: "button", class: "quiet", "aria-label": `Edit and run ${r.op} again`, onclick: tried(() => open(r.id, true)) }, "Edit and run again") : null,
+      ended && r.state !== "done" && r.door !== "listener" ? make("button", { type: "button", class: "quiet", "aria-label": `Edit and run ${r.op} again`, onclick: tried(() => open(r.id, true)) }, "Edit and run again") : null,
       r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null,
       ended ? null : stop(r),
       ended ? mark : null,
@@ -117,7 +118,13 @@
       const f = new FormData(out);
       const body = {};
       for (const name of ["input", "params"]) {
-        if (f.get(name).trim() && f.get(name) !== shown(r[name])) body[name] = JSON.parse(f.get(name));
+        if (!f.get(name).trim() || f.get(name) === shown(r[name])) continue;
+        try {
+          body[name] = JSON.parse(f.get(name));
+        } catch (error) {
+          out.elements[name].focus();
+          throw new Error(`${{ input: "Input", params: "Parameters" }[name]}: not JSON: ${error.message}`, { cause: error });
+        }
       }
       const { answer, status } = await call("POST", `${at}/${r.id}/retry?version=${f.get("version") || "same"}`, body);
       result.textContent = status === 204 ? "Done, without a result." : typeof answer === "string" ? answer.slice(0, 20000) : JSON.stringify(answer, null, 2);
@@ -144,7 +151,7 @@
     });
     history.replaceState(null, "", `#${id}`);
     const box = byId("one");
-    const ended = r.state === "done" || r.state === "failed";
+    const ended = hasEnded(r);
     const again = ended && r.door !== "listener";
     const versions = again ? await others(r) : [];
     box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null, ended ? null : stop(r),
@@ -154,7 +161,7 @@
         byId("list").querySelector(`[data-run="${CSS.escape(id)}"] button:last-child`)?.focus();
       } }, "Close")),
     ...(r.error ? [make("p", { class: "alert" }, r.error)] : []),
-    facts([["User", r.user], ["Began", new Date(r.start).toLocaleString()], ["Duration", lasts(r.duration)], ["From", r.door], ["Request", r.requestId], ["Version", r.version && String(r.version)], ["Repeats", r.repeats]]),
+    facts([["User", r.user], ["Began", new Date(r.start).toLocaleString()], ["Duration", lasts(r.duration)], ["Stopped by", r.stoppedBy], ["Stopped", r.stoppedAt && new Date(r.stoppedAt).toLocaleString()], ["From", r.door], ["Request", r.requestId], ["Version", r.version && String(r.version)], ["Repeats", r.repeats]]),
     ...(r.state === "waiting" ? [make("p", {}, `It ${waits(r)}`, r.line ? `, at line ${r.line}.` : ".")] : []),
     ...parts(r),
     ...(r.trace ? [make("h3", {}, "Steps"), make("ol", { class: "steps" }, step(r.trace))] : []),
