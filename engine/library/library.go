@@ -197,7 +197,7 @@ func (v *Version) token() string {
 	return fmt.Sprintf("%d-%s", v.Version, v.Name)
 }
 
-// unchanged refuses a text if what it would replace is neither the version of the token nor the same text. Whoever read another text
+// unchanged refuses a text if what it would replace is neither the version of the token nor the same text. Somebody who read another text
 // and gave it a name that is free may save it.
 func (k *Kind) unchanged(c *engine.Ctx, name, source, token string) error {
 	cur, err := k.current(c, name)

@@ -36,8 +36,8 @@ func schemaEntity(s *schema.Schema, constraints bool) map[string]any {
 	return out
 }
 
-// describeFields describes fields. The members of an object of JSON have no order, so the order of their declaration is told beside them
-// to those who ask for everything about them.
+// describeFields describes fields. The members of an object of JSON have no order, so the order of their declaration stands beside them
+// for those who ask for everything about them.
 func describeFields(out map[string]any, fields []*schema.Field, constraints bool) {
 	out["fields"] = fieldTypes(fields, constraints)
 	if !constraints {

@@ -85,7 +85,7 @@ const ago = (text) => {
 // complain shows an error to the user.
 const complain = (error) => {
   const box = byId("message");
-  if (error instanceof Refused && error.status === 401 && !error.fields.length) { // a wrong old password is no end of the session
+  if (error instanceof Refused && error.status === 401 && !error.fields.length) { // a wrong old password does not end the session
     box.replaceChildren("Your session has expired. ", make("a", { href: `${site.prefix}/ui/login?next=${encodeURIComponent(location.pathname)}` }, "Sign in again"));
   } else {
     box.textContent = error.message;

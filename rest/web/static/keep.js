@@ -1,7 +1,7 @@
 // Saving of texts with versions: a text that somebody else has saved since it was read is not written over without a question.
 "use strict";
 const Keep = (() => {
-  // asked shows both texts, and returns which one is to be kept. Theirs is the text that is deployed, undefined if it was deleted.
+  // asked shows both texts, and returns which one to keep. Theirs is the text that is deployed, undefined if it was deleted.
   const asked = (noun, mine, theirs, said) => {
     const answer = Dialogs.open(theirs ? {
       title: "Changed by somebody else", action: "Keep mine", other: ["Use the saved version", "theirs"], cancel: "Continue editing", wide: true, act: async () => "mine",
@@ -14,8 +14,8 @@ const Keep = (() => {
     return answer;
   };
 
-  // save saves the text of a kind, and returns the version that was made; with a source if it is that of somebody else which is to be
-  // shown instead. Undefined: nothing was saved. The token is that of the version that was read, "" for a new text.
+  // save saves the text of a kind, and returns the version that was made; with a source if it is that of somebody else, to show
+  // instead. Undefined: nothing was saved. The token is that of the version that was read, "" for a new text.
   const save = async (family, noun, params, token) => {
     try {
       return await run(`${family}.Save`, { ...params, changeToken: token });
