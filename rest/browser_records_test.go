@@ -54,7 +54,7 @@ func TestBrowserRecords(t *testing.T) {
 	b.walk("Desk")
 	b.click(`#children [aria-label="Select The held note"]`)
 	b.press(".chosen-bar", "Move to trash")
-	refused("The held note: is under legal hold")
+	refused("/desk/held: is under legal hold")
 	b.shot("record-refused")
 	b.narrow("record-refused-narrow")
 	b.press("#acts", "Move to trash")
