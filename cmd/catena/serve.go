@@ -160,7 +160,7 @@ func (s *serve) options() openOptions {
 
 func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	// The garbage collector learns the memory limit of the container before anything allocates.
-	host.TuneThreads()
+	host.TuneThreads(g.shared())
 	started := sync.OnceFunc(host.TuneMemory(g.shared()))
 	defer started()
 	a, err := s.open(ctx, g, out)

@@ -219,7 +219,7 @@ const (
 //
 //	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
 func BenchmarkQuestions(b *testing.B) {
-	host.TuneThreads() // as serve does
+	host.TuneThreads(false) // as serve does
 	var sizes []int
 	for s := range strings.SplitSeq(cmp.Or(os.Getenv("CATENA_QUESTIONS"), "1000,10000"), ",") {
 		n, err := strconv.Atoi(s)

@@ -11,15 +11,17 @@ func TestTuneThreads(t *testing.T) {
 	few := runtime.NumCPU()
 	for _, c := range []struct {
 		name, environment string
+		remote            bool
 		before, want      int
 	}{
-		{"the whole machine", "", few, max(few, fewThreads)},
-		{"the environment says how many", "2", few, few},
-		{"part of the machine", "", few + 1, few + 1},
+		{"the whole machine", "", false, few, max(few, fewThreads)},
+		{"rows in a database", "", true, few, few},
+		{"the environment says how many", "2", false, few, few},
+		{"part of the machine", "", false, few + 1, few + 1},
 	} {
 		t.Setenv("GOMAXPROCS", c.environment)
 		runtime.GOMAXPROCS(c.before)
-		if TuneThreads(); runtime.GOMAXPROCS(0) != c.want {
+		if TuneThreads(c.remote); runtime.GOMAXPROCS(0) != c.want {
 			t.Errorf("%s: %d threads, want %d", c.name, runtime.GOMAXPROCS(0), c.want)
 		}
 	}
