@@ -298,18 +298,26 @@ func same(a, b *yaml.Node) bool {
 	if a.Kind == yaml.ScalarNode || a.Kind == yaml.AliasNode {
 		return a.ShortTag() == b.ShortTag() && a.Value == b.Value
 	}
+	if a.Kind == yaml.MappingNode {
+		return sameMembers(a, b)
+	}
 	for i, v := range a.Content {
-		if a.Kind == yaml.MappingNode {
-			if i%2 == 0 {
-				continue
-			}
-			at := index(b, a.Content[i-1].Value)
-			if at < 0 || !same(v, b.Content[at]) {
-				return false
-			}
-			continue
-		}
 		if !same(v, b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameMembers reports whether two mappings of as many members mean the same, in time that grows with their number alone.
+func sameMembers(a, b *yaml.Node) bool {
+	members := make(map[string]*yaml.Node, len(b.Content)/2)
+	for i := len(b.Content) - 1; i > 0; i -= 2 { // the first of a name counts
+		members[b.Content[i-1].Value] = b.Content[i]
+	}
+	for i := 1; i < len(a.Content); i += 2 {
+		other := members[a.Content[i-1].Value]
+		if other == nil || !same(a.Content[i], other) {
 			return false
 		}
 	}
