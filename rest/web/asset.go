@@ -129,7 +129,7 @@ func compress(body []byte) (all []Encoded) {
 		open   func(io.Writer) (io.WriteCloser, error)
 	}{
 		{"br", func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriterLevel(w, brotliLevel), nil }},
-		{"gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.BestCompression) }},
+		{"gzip", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzipLevel) }},
 	} {
 		var b bytes.Buffer
 		z, err := c.open(&b)

@@ -2,7 +2,14 @@
 
 package web
 
-import "github.com/andybalholm/brotli"
+import (
+	"compress/gzip"
 
-// brotliLevel is the highest level, which takes a second for the largest file, once. Browsers accept it over TLS and on their own machine.
-const brotliLevel = brotli.BestCompression
+	"github.com/andybalholm/brotli"
+)
+
+// The highest levels of compression, which take a second for the largest file, once. Browsers accept brotli over TLS and on their own machine.
+const (
+	brotliLevel = brotli.BestCompression
+	gzipLevel   = gzip.BestCompression
+)

@@ -2,5 +2,11 @@
 
 package web
 
-// brotliLevel is a lower one for tests with the race detector, which would compress for a minute in every process that serves pages.
-const brotliLevel = 9
+import "compress/gzip"
+
+// Levels of compression for tests with the race detector, which would compress for a minute in every process that serves pages. At
+// lower ones brotli leaves more than gzip does.
+const (
+	brotliLevel = 5
+	gzipLevel   = gzip.BestSpeed
+)
