@@ -13,8 +13,9 @@ import (
 // the script gets the answers that it would have had to wait for.
 
 const (
-	firstAhead   = 4       // calls announced once a list is known
-	mostAhead    = 32      // calls announced at once
+	firstAhead   = 8       // calls announced once a list is known
+	mostAhead    = 64      // calls announced at once
+	growth       = 4       // times as many are announced each time, as long as the guess holds
 	mostLists    = 16      // values looked at for lists of texts
 	mostTexts    = 100_000 // items of them looked at
 	mostMisses   = 3       // searches in vain before an operation is left alone
@@ -94,7 +95,7 @@ func (s *supervisor) lookAhead(a announcement) error {
 	done := 0
 	for _, text := range a.texts {
 		// The worker has said something: it may have gone another way, and what follows would be wasted.
-		if l.heard() || s.p.in.buffered() || s.calls >= s.limits.Calls {
+		if l.heard() || s.p.in.buffered() || s.calls >= s.limits.Calls || s.vain >= s.limits.Calls {
 			break
 		}
 		s.calls++
@@ -144,7 +145,9 @@ func (s *supervisor) settle() {
 	}
 	taken := s.p.link.peer.taken.Load()
 	made := min(uint64(taken-s.taken), uint64(len(s.ahead))) // the worker may write any number there
-	s.host.unmade(s.ahead[made:])
+	unmade := s.ahead[made:]
+	s.host.unmade(unmade)
+	s.calls, s.vain = s.calls-len(unmade), s.vain+len(unmade)
 	s.ahead, s.taken = s.ahead[:0], taken
 }
 
@@ -187,8 +190,8 @@ func (t *stream) took(frame []byte) {
 	if r.uint() != t.batch || t.waiting == 0 {
 		return
 	}
-	if kind == frameNoMore {
-		t.waiting, t.size = 0, 0
+	if kind == frameNoMore { // there was no room for so many
+		t.waiting, t.size = 0, t.size/(2*growth)
 		return
 	}
 	t.waiting--
@@ -225,8 +228,7 @@ func (t *stream) announce(w *writer, op string, in any, params map[string]any, l
 func (t *stream) predict(op string, in any, params map[string]any) []any {
 	if t.follows(op, in, params) {
 		t.next++
-		// More are announced each time, as long as the guess holds.
-		t.size = min(max(firstAhead, 2*t.size), mostAhead)
+		t.size = min(max(firstAhead, growth*t.size), mostAhead)
 	} else if !t.found(op, in, params) {
 		return nil
 	}

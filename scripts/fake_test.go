@@ -43,6 +43,19 @@ func (d *fakeDoc) field(i int) (any, error) {
 	return nil, nil
 }
 
+func (d *fakeDoc) fields(w *writer) error {
+	for i := range fields {
+		v, err := d.field(i)
+		if err != nil {
+			return err
+		}
+		if err := w.nested(v, 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *fakeDoc) get(xpath string) (any, error) {
 	if xpath == "no:such" {
 		return nil, fault.Invalid.Errorf("property %s", xpath)

@@ -15,7 +15,7 @@ func (s *supervisor) handle(r *reader) any {
 }
 
 func (s *supervisor) readDocument(r *reader) any {
-	d, ok := s.handle(r).(document)
+	d, ok := s.handle(r).(served)
 	if !ok {
 		r.fail()
 		return nil
@@ -49,16 +49,18 @@ func (s *supervisor) number(key, v any) (uint64, error) {
 // file with what is said about it.
 func (s *supervisor) write(w *writer, v any) error {
 	switch v := v.(type) {
-	case document:
+	case served:
 		n, err := s.number(v.key(), v)
 		if err != nil {
 			return err
 		}
 		w.byte(tagDocument)
 		w.uint(n)
-		if err := s.fields(w, v); err != nil {
+		at := w.hold()
+		if err := v.fields(w); err != nil {
 			return err
 		}
+		w.fill(at)
 		var raw []byte
 		// Properties are a convenience: what would make the frame large is asked for when it is read.
 		if len(w.b) < eagerFrame {
@@ -86,20 +88,4 @@ func (s *supervisor) write(w *writer, v any) error {
 		return nil
 	}
 	return fault.Internal.Errorf("script: a %T cannot be passed to a script", v)
-}
-
-// fields writes the fields of a document, and their size before them.
-func (s *supervisor) fields(w *writer, d document) error {
-	at := w.hold()
-	for i := range fields {
-		x, err := d.field(i)
-		if err != nil {
-			return err
-		}
-		if err := w.nested(x, 2); err != nil {
-			return err
-		}
-	}
-	w.fill(at)
-	return nil
 }

@@ -51,6 +51,15 @@ type document interface {
 	json(dst []byte) ([]byte, error) // appends the properties by xpath
 }
 
+// served is a document that the server sends to a worker.
+type served interface {
+	key() any
+	fields(w *writer) error // writes the values of fields, one after the other
+	get(xpath string) (any, error)
+	set(xpath string, v any) error
+	json(dst []byte) ([]byte, error)
+}
+
 // file is the content of a file outside the machine.
 type file interface {
 	key() any

@@ -237,7 +237,7 @@ func (h *engineHost) outList(v []any) (any, error) {
 // older platform expect them of documents and files.
 func isHandle(v any) bool {
 	switch v.(type) {
-	case document, file:
+	case engineDoc, engineFile:
 		return true
 	}
 	return false
@@ -373,64 +373,41 @@ type engineDoc struct {
 
 func (d engineDoc) key() any { return d.d }
 
-func (d engineDoc) field(i int) (any, error) { //nolint:unparam // a worker's document may fail
-	switch fields[i] {
-	case "id":
-		return d.d.ID(), nil
-	case "name":
-		return d.d.Name(), nil
-	case "path":
-		return d.d.Path(), nil
-	case "title":
-		return d.d.Title(), nil
-	case "type":
-		return d.d.Type().Name, nil
-	case "state":
-		return d.d.State(), nil
-	case "facets":
-		return d.d.Facets(), nil
-	case "schemas":
-		schemas := d.d.Schemas()
-		out := make([]string, len(schemas))
-		for i, s := range schemas {
-			out[i] = s.Name
-		}
-		return out, nil
-	case "parentId":
-		return d.d.ParentID(), nil
-	case "versionLabel":
-		return d.d.VersionLabel(), nil
-	case "changeToken":
-		return d.d.ChangeToken(), nil
-	case "repository":
-		return d.d.Repository(), nil
+func (d engineDoc) fields(w *writer) error { //nolint:unparam // a document of a test may fail
+	doc := d.d
+	for _, s := range [...]string{doc.ID(), doc.Name(), doc.Path(), doc.Title(), doc.Type().Name, doc.State()} {
+		w.text(s)
 	}
-	return d.flag(fields[i]), nil
-}
-
-func (d engineDoc) flag(name string) any {
-	switch name {
-	case "isFolder":
-		return d.d.IsFolder()
-	case "isVersion":
-		return d.d.IsVersion()
-	case "isProxy":
-		return d.d.IsProxy()
-	case "isTrashed":
-		return d.d.IsTrashed()
-	case "isCheckedOut":
-		return d.d.IsCheckedOut()
+	w.byte(tagArray)
+	shared, own := doc.Type().Facets, doc.OwnFacets()
+	w.uint(uint64(len(shared) + len(own)))
+	for _, s := range shared {
+		w.text(s)
 	}
-	owner, since, locked := d.d.Locked()
-	switch {
-	case name == "isLocked":
-		return locked
-	case !locked:
+	for _, s := range own {
+		w.text(s)
+	}
+	w.byte(tagArray)
+	schemas := doc.Schemas()
+	w.uint(uint64(len(schemas)))
+	for _, s := range schemas {
+		w.text(s.Name)
+	}
+	for _, s := range [...]string{doc.ParentID(), doc.VersionLabel(), doc.ChangeToken(), doc.Repository()} {
+		w.text(s)
+	}
+	owner, since, locked := doc.Locked()
+	for _, is := range [...]bool{doc.IsFolder(), doc.IsVersion(), doc.IsProxy(), doc.IsTrashed(), doc.IsCheckedOut(), locked} {
+		w.truth(is)
+	}
+	if !locked {
+		w.b = append(w.b, tagNil, tagNil)
 		return nil
-	case name == "lockOwner":
-		return owner
 	}
-	return since
+	w.text(owner)
+	w.byte(tagTime)
+	w.int(since.UnixMilli())
+	return nil
 }
 
 func (d engineDoc) get(xpath string) (any, error) {

@@ -48,6 +48,7 @@ type supervisor struct {
 	r        reader             // of the frame that is being read
 	together []byte             // for answers that are sent together
 	ahead    []engine.StepTrace // what is recorded of answers that the worker has been sent ahead
+	vain     int                // answers sent ahead that it did not take
 	taken    uint32             // how many such answers it had taken before
 	errs     []error            // of operations, so that they come out as they went in
 	failed   error              // of a call that the worker did not wait for: the end of the run
@@ -365,7 +366,7 @@ func (s *supervisor) ask(r *reader) error {
 
 // askDocument answers what is about one document.
 func (s *supervisor) askDocument(what byte, r *reader) error {
-	d, ok := s.handle(r).(document)
+	d, ok := s.handle(r).(served)
 	if !ok {
 		return errWire
 	}
@@ -406,7 +407,7 @@ func (s *supervisor) variables() (any, error) {
 func (s *supervisor) changes(r *reader) error {
 	first := s.failed
 	for range r.count() {
-		d, ok := s.handle(r).(document)
+		d, ok := s.handle(r).(served)
 		xpath, v := r.string(), r.value()
 		if !ok || r.err != nil {
 			r.fail()

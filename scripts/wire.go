@@ -145,11 +145,7 @@ func (w *writer) nested(v any, depth int) error {
 	case nil:
 		w.byte(tagNil)
 	case bool:
-		if v {
-			w.byte(tagTrue)
-		} else {
-			w.byte(tagFalse)
-		}
+		w.truth(v)
 	case int64:
 		w.byte(tagInt)
 		w.int(v)
@@ -157,8 +153,7 @@ func (w *writer) nested(v any, depth int) error {
 		w.byte(tagFloat)
 		w.float(v)
 	case string:
-		w.byte(tagString)
-		w.string(v)
+		w.text(v)
 	case time.Time:
 		w.byte(tagTime)
 		w.int(v.UnixMilli())
@@ -182,8 +177,22 @@ func (w *writer) texts(texts []string) {
 	w.byte(tagArray)
 	w.uint(uint64(len(texts)))
 	for _, s := range texts {
-		w.byte(tagString)
-		w.string(s)
+		w.text(s)
+	}
+}
+
+// text writes a text as a value.
+func (w *writer) text(s string) {
+	w.byte(tagString)
+	w.string(s)
+}
+
+// truth writes a bool as a value.
+func (w *writer) truth(b bool) {
+	if b {
+		w.byte(tagTrue)
+	} else {
+		w.byte(tagFalse)
 	}
 }
 
@@ -479,18 +488,4 @@ func (f *frames) fill(n int) error {
 		}
 	}
 	return nil
-}
-
-// limits writes the bounds that a worker needs to know.
-func (w *writer) limits(l *Limits) {
-	for _, n := range []int64{int64(l.Wall), int64(l.CPU), l.Memory, int64(l.Stack), int64(l.Calls), int64(l.Output), int64(l.Log)} {
-		w.int(n)
-	}
-}
-
-func (r *reader) limits() *Limits {
-	return &Limits{
-		Wall: time.Duration(r.int()), CPU: time.Duration(r.int()), Memory: r.int(), Stack: int(r.int()), Calls: int(r.int()),
-		Output: int(r.int()), Log: int(r.int()),
-	}
 }

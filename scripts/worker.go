@@ -217,3 +217,17 @@ func (k *serving) done(h *pipeHost, out any, err error) error {
 	w.frames(at.Stack)
 	return w.send(k.out)
 }
+
+// limits writes the bounds that a worker needs to know.
+func (w *writer) limits(l *Limits) {
+	for _, n := range []int64{int64(l.Wall), int64(l.CPU), l.Memory, int64(l.Stack), int64(l.Calls), int64(l.Output), int64(l.Log)} {
+		w.int(n)
+	}
+}
+
+func (r *reader) limits() *Limits {
+	return &Limits{
+		Wall: time.Duration(r.int()), CPU: time.Duration(r.int()), Memory: r.int(), Stack: int(r.int()), Calls: int(r.int()),
+		Output: int(r.int()), Log: int(r.int()),
+	}
+}
