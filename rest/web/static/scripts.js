@@ -239,8 +239,17 @@
     await load();
   }));
   byId("history").addEventListener("click", tried(versions));
+  // What saves is fetched when somebody saves: the page is as large as it may be.
+  let keeping = null;
+  const fetchKeep = () => (keeping ||= Promise.all(["conflict", "keep"].map((name) => new Promise((go, no) => {
+    document.head.append(make("script", { src: byId("code").dataset[name], onload: go, onerror: () => {
+      keeping = null;
+      no(new Error("The server did not answer. Nothing is saved; try again."));
+    } }));
+  }))));
   byId("edit").addEventListener("submit", tried(async () => {
     const text = editor.text;
+    await fetchKeep();
     const made = await Keep.save(kind, kind.toLowerCase(), { source: text }, token);
     if (!made) return;
     if (made.source !== undefined) return write(made.source, made.name, made.changeToken);
