@@ -160,8 +160,7 @@ func (s *serve) options() openOptions {
 
 func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	// The garbage collector learns the memory limit of the container before anything allocates.
-	host.TuneThreads(g.shared())
-	started := sync.OnceFunc(host.TuneMemory(g.shared()))
+	started := sync.OnceFunc(host.Tune(g.shared()))
 	defer started()
 	a, err := s.open(ctx, g, out)
 	if err != nil {
