@@ -49,6 +49,11 @@ func TestBrowserTables(t *testing.T) {
 	b.wait(`!document.querySelector("dialog[open]")`)
 	b.click("#children li:nth-child(2) input")
 	b.press("#children .chosen-bar", "Export CSV")
+	b.wait(`document.querySelector("dialog h2")?.textContent === "Export 1 documents as CSV"`)
+	if !eval[bool](b, `(document.querySelector("dialog .cancel").click(), document.querySelector("dialog") === null)`) {
+		t.Error("a closed dialog is still there")
+	}
+	b.press("#children .chosen-bar", "Export CSV")
 	b.press("dialog", "Export")
 	if lines := strings.Split(strings.TrimSpace(string(b.kept())), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "Third") {
 		t.Errorf("the table of the selection: %q", lines)

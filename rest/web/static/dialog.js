@@ -12,10 +12,10 @@ const Dialogs = (() => {
     const wrong = make("p", { class: "alert", role: "alert", hidden: true });
     const go = action ? make("button", { class: danger ? "danger" : "primary" }, action) : null;
     const form = make("form", { novalidate: true }, make("h2", { id, tabindex: "-1" }, title), ...body, wrong,
-      make("menu", {}, make("button", { type: "button", class: "cancel", onclick: () => box.close() }, cancel),
+      make("menu", {}, make("button", { type: "button", class: "cancel", onclick: () => close() }, cancel),
         other ? make("button", { type: "button", class: "danger", onclick: () => {
           [, answer] = other;
-          box.close();
+          close();
         } }, other[0]) : null, go));
     const box = make("dialog", { "aria-labelledby": id, class: wide ? "wide" : null }, form);
     form.addEventListener("submit", async (e) => {
@@ -27,7 +27,7 @@ const Dialogs = (() => {
         const out = go ? await act(form) : false;
         if (out === false) return;
         answer = out ?? true;
-        box.close();
+        close();
       } catch (error) {
         wrong.textContent = error.message;
         wrong.hidden = false;
@@ -36,11 +36,17 @@ const Dialogs = (() => {
         if (go) go.disabled = false;
       }
     });
-    box.addEventListener("close", () => {
+    const ended = () => {
+      if (!box.isConnected) return;
       box.remove();
       if (back?.isConnected) back.focus();
       resolve(answer);
-    });
+    };
+    const close = () => {
+      box.close();
+      ended(); // the event comes with the next picture, which takes long on a busy machine: until then there would be two dialogs
+    };
+    box.addEventListener("close", ended); // Escape
     document.body.append(box);
     box.showModal();
     (form.querySelector("[autofocus], input:not([type=hidden], [type=checkbox]), select, textarea") || form.querySelector("h2")).focus();
