@@ -149,6 +149,7 @@
     const lines = ({ fields: all, fieldOrder: names }, prefix = "") => names.map((name) => [name, all[name]]).flatMap(([name, def]) => [row(prefix + name, def.type, rules(def)), ...(def.fields ? lines(def, `${prefix}${name}/`) : [])]);
     const show = async () => {
       const { answer } = await call("GET", `/api/v1/config/schemas/${value(select.value)}`, undefined, { "fetch-schema": "fields" });
+      if (select.value !== answer.name) return; // another one was chosen meanwhile
       fields.replaceChildren(table(`Fields of the schema ${answer.name}, prefix ${answer["@prefix"] || answer.prefix || answer.name}`, ["Field", "Type", "Rules"], lines(answer)));
     };
     select.addEventListener("change", tried(show, false));
