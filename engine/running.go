@@ -437,7 +437,7 @@ func (c *Ctx) EndElsewhere(id string, otherwise error) (any, error) {
 		return nil, err
 	}
 	s := l.Shown()
-	s.State = RunStops
+	s.State = RunStopped
 	return s, nil
 }
 
@@ -464,13 +464,16 @@ func (c *Ctx) KeepStopped(run *EndedRun) error {
 
 // forgetLate forgets a run that went well and that the recorder was still to write when what it began was stopped.
 func (e *Engine) forgetLate(ctx context.Context, id string) error {
-	late := false
-	for end := time.Now().Add(keepTime); e.recorder.forget(id) && time.Now().Before(end); {
-		late = true
-		time.Sleep(packPause)
-	}
-	if !late {
+	if !e.recorder.forget(id) {
 		return nil
+	}
+	written, cancel := context.WithTimeout(ctx, keepTime)
+	defer cancel()
+	for written.Err() == nil && e.recorder.forget(id) {
+		select {
+		case <-written.Done():
+		case <-time.After(packPause):
+		}
 	}
 	return e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error { return history.ForgetDone(tx, id) })
 }
