@@ -77,7 +77,7 @@ func Retain(t *storage.Tx, d *storage.Doc, until storage.Until) (*storage.Doc, e
 	case until == was:
 		return cur, nil
 	case was != storage.Indeterminate && until < was:
-		return nil, fault.Conflict.Errorf("document %s: is under retention until %s, which can only be extended", cur.Path(), was.Time().Format(time.RFC3339))
+		return nil, fault.Conflict.Errorf("document %s: is under retention until %s, which can only be extended", t.Internal(row.Ordered{}).Named(cur), was.Time().Format(time.RFC3339))
 	}
 	verb := "SetRetention"
 	if to.Until = until; was != 0 {
@@ -217,7 +217,7 @@ func change(t *storage.Tx, before, after *storage.Doc) error {
 	if !before.Retention().Holds(t.Now()) {
 		return nil
 	}
-	return same(before, after)
+	return same(t, before, after)
 }
 
 // files are the files of a document that a record keeps, by xpath.
@@ -238,13 +238,13 @@ func files(t *storage.Tx, d *storage.Doc) (map[string]string, error) {
 }
 
 // same refuses a difference in a property that cannot change while a record must be kept.
-func same(before, after *storage.Doc) error {
+func same(t *storage.Tx, before, after *storage.Doc) error {
 	for _, s := range before.Schemas() {
 		if slices.Contains(derived, s.Name) {
 			continue
 		}
 		if !slices.Contains(after.Schemas(), s) {
-			return fault.Denied.Errorf("document %s: is under retention or legal hold, and keeps the schema %s", before.Path(), s.Name).WithCode(fault.CodeUnderRetention)
+			return fault.Denied.Errorf("document %s: is under retention or legal hold, and keeps the schema %s", t.Internal(row.Ordered{}).Named(before), s.Name).WithCode(fault.CodeUnderRetention)
 		}
 		for _, f := range s.Fields {
 			if slices.Contains(touched, f.Key) {
@@ -256,7 +256,7 @@ func same(before, after *storage.Doc) error {
 				return err
 			}
 			if !bytes.Equal(f.AppendJSON(nil, was, nil), f.AppendJSON(nil, is, nil)) {
-				return fault.Denied.Errorf("document %s: is under retention or legal hold, and its property %s cannot change", before.Path(), f.Key).In(f.Key).WithCode(fault.CodeUnderRetention)
+				return fault.Denied.Errorf("document %s: is under retention or legal hold, and its property %s cannot change", t.Internal(row.Ordered{}).Named(before), f.Key).In(f.Key).WithCode(fault.CodeUnderRetention)
 			}
 		}
 	}
