@@ -95,32 +95,31 @@ const Texts = (() => {
   // returns what is known of each by name, named is a first name for texts that do not say theirs, extended says that names have the extensions of files, changed is called after a change, facts the words and acts the buttons of one; about says more of a text without mistakes.
   const pane = (k) => {
     let newest = null; // the refresh of the list that is shown: a text may be saved after its tab was opened again
-    return (box, say) => listed(k, box, say, (refresh) => (newest = refresh), () => newest());
-  };
-  const listed = async (k, box, say, opened, changed) => {
-    const list = make("ul", { class: "list panel", "aria-label": `All ${nouns(k)}` });
-    let turn = 0; // the newest question; answers of older ones are dropped
-    const refresh = async () => {
-      const mine = ++turn;
-      const [all, states] = await Promise.all([run(`${k.family}.List`, {}), k.states ? run(k.states, {}) : []]);
-      if (mine !== turn) return;
-      const of = new Map(states.map((s) => [s.name, s]));
-      list.replaceChildren(...(all.length ? all.map((v) => {
-        const s = of.get(v.name) || {};
-        return make("li", { "data-name": v.name }, make("div", {}, make("strong", {}, v.name), " ", s.state ? make("span", { class: `tag ${s.failure ? "bad" : /^(enabled|scheduled)$/.test(s.state) ? "good" : ""}` }, s.failure ? "failed" : s.state) : null,
-          make("p", { class: "small" }, ...(k.facts ? k.facts(s) : []), make("span", { class: "soft" }, `version ${v.version}, ${v.author}, `, ago(v.time))), s.failure ? make("p", { class: "small" }, s.failure) : null),
-        ...(k.acts ? k.acts(s, v.name, refresh, say) : []),
-        make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(() => one.open(v.name)) }, "Edit"));
-      }) : [make("li", { class: "soft" }, `No ${nouns(k)} yet.`)]));
+    return async (box, say) => {
+      const list = make("ul", { class: "list panel", "aria-label": `All ${nouns(k)}` });
+      let turn = 0; // the newest question; answers of older ones are dropped
+      const refresh = async () => {
+        const mine = ++turn;
+        const [all, states] = await Promise.all([run(`${k.family}.List`, {}), k.states ? run(k.states, {}) : []]);
+        if (mine !== turn) return;
+        const of = new Map(states.map((s) => [s.name, s]));
+        list.replaceChildren(...(all.length ? all.map((v) => {
+          const s = of.get(v.name) || {};
+          return make("li", { "data-name": v.name }, make("div", {}, make("strong", {}, v.name), " ", s.state ? make("span", { class: `tag ${s.failure ? "bad" : /^(enabled|scheduled)$/.test(s.state) ? "good" : ""}` }, s.failure ? "failed" : s.state) : null,
+            make("p", { class: "small" }, ...(k.facts ? k.facts(s) : []), make("span", { class: "soft" }, `version ${v.version}, ${v.author}, `, ago(v.time))), s.failure ? make("p", { class: "small" }, s.failure) : null),
+          ...(k.acts ? k.acts(s, v.name, refresh, say) : []),
+          make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(() => one.open(v.name)) }, "Edit"));
+        }) : [make("li", { class: "soft" }, `No ${nouns(k)} yet.`)]));
+      };
+      const one = editor(k, async (words) => {
+        await newest();
+        if (k.changed) await k.changed();
+        say(words);
+      });
+      box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("")) }, `New ${k.noun}`)), list, one.box);
+      newest = refresh;
+      await refresh();
     };
-    const one = editor(k, async (words) => {
-      await changed();
-      if (k.changed) await k.changed();
-      say(words);
-    });
-    box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("")) }, `New ${k.noun}`)), list, one.box);
-    opened(refresh);
-    await refresh();
   };
 
   return { pane };
