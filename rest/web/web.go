@@ -35,6 +35,9 @@ type Site struct {
 	Page   string // address of the page itself, below Prefix, to come back to after signing in
 }
 
+// PasswordLength is how many characters pages have people give a new password at least, as NIST SP 800-63B asks for.
+func (Site) PasswordLength() int { return 8 }
+
 // Page is a finished page.
 type Page struct {
 	Body   []byte

@@ -18,7 +18,7 @@
     fields: (u) => [
       ...(u ? [] : [{ name: "username", label: "User name", kind: "text", required: true }]),
       { name: "firstName", kind: "text" }, { name: "lastName", kind: "text" }, { name: "email", kind: "text" }, { name: "company", kind: "text" },
-      { name: "password", label: u ? "New password" : "Password", kind: "text", secret: true, least: 8, doc: u ? "Empty leaves it as it is." : "" }, { name: "groups", kind: "text", list: true, pick: "group" },
+      { name: "password", label: u ? "New password" : "Password", kind: "text", secret: true, least: Number(site.passwordLength), doc: u ? "Empty leaves it as it is." : "" }, { name: "groups", kind: "text", list: true, pick: "group" },
     ],
     values: (u) => u.properties,
     create: (v) => call("POST", "/api/v1/user", { "entity-type": "user", id: v.username, properties: v }),
