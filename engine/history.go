@@ -26,11 +26,11 @@ type (
 
 // The states of a run.
 const (
-	RunRuns   = "running"
-	RunWaits  = "waiting"
-	RunDone   = history.Done
-	RunFailed = history.Failed
-	RunStops  = history.Stopped
+	RunRuns    = "running"
+	RunWaits   = "waiting"
+	RunDone    = history.Done
+	RunFailed  = history.Failed
+	RunStopped = history.Stopped
 )
 
 // ended is what lists show of the call.

@@ -161,7 +161,7 @@ func (p continueParams) goOn(c *engine.Ctx) (map[string]any, error) {
 func (p runParams) stop(c *engine.Ctx) (any, error) {
 	if l, err := c.Engine().RunningCall(c.As, p.ID); err == nil {
 		s := l.Shown()
-		s.State = engine.RunStops
+		s.State = engine.RunStopped
 		return s, c.Engine().EndRun(c.As, p.ID)
 	}
 	w, all, err := p.find(c)
@@ -169,7 +169,7 @@ func (p runParams) stop(c *engine.Ctx) (any, error) {
 		return c.EndElsewhere(p.ID, err)
 	}
 	s := w.status().asMap()
-	s["state"] = engine.RunStops
+	s["state"] = engine.RunStopped
 	return s, errors.Join(w.remove(all), c.KeepStopped(&engine.EndedRun{
 		ID: w.Run, Owned: w.Owned, Repository: c.Tx.Repo().Name(), Op: w.Chain, Version: w.Version, EntryPoint: engine.Listener.String(),
 		Start: w.Began, Duration: c.Now.Sub(w.Began), Error: w.Failure,

@@ -148,7 +148,7 @@ func TestStopped(t *testing.T) {
 		_, err = w.run("Administrator", "Run.Stop", nil, map[string]any{"id": id})
 		w.must(err)
 		r := w.shown("bob", id)
-		if r.State != engine.RunStops || r.StoppedBy != "Administrator" || r.StoppedAt.IsZero() || r.User != "bob" || r.Version != 1 || string(r.Input) == "" || len(r.Trace) == 0 || len(r.Parts) != 1 {
+		if r.State != engine.RunStopped || r.StoppedBy != "Administrator" || r.StoppedAt.IsZero() || r.User != "bob" || r.Version != 1 || string(r.Input) == "" || len(r.Trace) == 0 || len(r.Parts) != 1 {
 			t.Errorf("written %v: %+v", written, r)
 		}
 		for state, want := range map[string]string{"": "stopped done ", "done": "done ", "stopped": "stopped ", "failed": "", "waiting": ""} {
@@ -180,7 +180,7 @@ func TestStoppedOfSeveral(t *testing.T) {
 	id := w.waiting("bob")[1]["run"]
 	_, err = w.run("bob", "Run.Stop", nil, map[string]any{"id": id})
 	w.must(err)
-	if r := w.shown("bob", id); r.Op != "T.Wait" || r.State != engine.RunStops || r.StoppedBy != "bob" {
+	if r := w.shown("bob", id); r.Op != "T.Wait" || r.State != engine.RunStopped || r.StoppedBy != "bob" {
 		t.Errorf("%+v", r)
 	}
 	v, err := w.run("bob", "Run.List", nil, map[string]any{"state": "stopped"})

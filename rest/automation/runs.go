@@ -46,10 +46,10 @@ func listRuns(x *rest.Request) error {
 	switch s := x.Query().Get("state"); s {
 	case "", engine.RunRuns:
 		return listRunning(x)
-	case engine.RunDone, engine.RunFailed, engine.RunStops:
+	case engine.RunDone, engine.RunFailed, engine.RunStopped:
 		return listEnded(x, s)
 	default:
-		return fault.Invalid.Errorf("state %q: must be %s, %s, %s or %s", s, engine.RunRuns, engine.RunDone, engine.RunFailed, engine.RunStops).In("state")
+		return fault.Invalid.Errorf("state %q: must be %s, %s, %s or %s", s, engine.RunRuns, engine.RunDone, engine.RunFailed, engine.RunStopped).In("state")
 	}
 }
 
