@@ -9,7 +9,7 @@ export GOTOOLCHAIN := local
 # Everywhere, so that packages are compiled once for the binary, the linters and the programs that tests start, and once for the race detector.
 export GOFLAGS := -trimpath
 
-.PHONY: pages flows deb delivered upgrade release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
+.PHONY: pages flows paces deb delivered upgrade release run build test postgres nodes check lint survey bench questions peers plain churn chart fuzz fault simulation soak golden client clean assets
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -160,6 +160,9 @@ soak: ## mixed load for SOAK (1h): memory, descriptors, goroutines and disk leve
 
 pictures: ## decks of other people in the viewer and by reveal.js alone, compared as pictures; SHOTS names a folder for those that differ
 	CATENA_PICTURES=all CATENA_SHOTS=$(SHOTS) $(GO) test -count=1 -timeout 30m -run 'TestPictures$$' -v ./rest
+
+paces: build ## the browser tests on slower machines: answers that come late and in any order, scripts at a sixth of their speed, pages that are left only when they are complete
+	@for pace in late busy settled; do echo "CATENA_PACE=$$pace"; CATENA_PACE=$$pace $(SUITE) -timeout 60m -run '^TestBrowser' ./rest || exit 1; done
 
 flows: build ## long flows that are built in the browser by its pages alone; CATENA_SHOTS names a folder for pictures of the pages
 	CATENA_FLOWS=1 $(GO) test -vet=off -count 1 ./rest -run 'TestBrowser(Intake|CleanUp|Report)'

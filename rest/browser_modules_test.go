@@ -60,6 +60,7 @@ func TestBrowserModules(t *testing.T) {
 	b.click(`#versions [aria-label="Restore version 1"]`)
 	b.wait(`document.querySelectorAll("#versions li").length === 3 && ` + inEditor(".cm-content") + `.textContent.includes("reduce")`)
 	b.open("/ui/home")
+	b.wait(`document.querySelector("#server a[href$='#schedules']")`)
 	b.open("/ui/scripts#module:billing")
 	b.wait(`document.getElementById("title").textContent === "billing" && document.querySelector("#names [aria-current]")?.dataset.kind === "Module"`)
 	b.do(chromedp.EmulateViewport(390, 780), darkMode)

@@ -86,6 +86,8 @@ type tab struct {
 	mu   sync.Mutex
 	seen []string // addresses asked for
 	said []string // errors on the console, and exceptions
+
+	traffic *traffic // where pages are left only when they have all that they ask for
 }
 
 // browse opens a tab on a server. Without Chromium on the machine the test is skipped.
@@ -107,6 +109,7 @@ func browse(t testing.TB, s *resttest.Server) *tab {
 		t.Fatal(err)
 	}
 	b.do(chromedp.EmulateViewport(1280, 800))
+	b.pace(os.Getenv("CATENA_PACE"))
 	return b
 }
 
@@ -145,6 +148,9 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // open goes to an address of the server.
 func (b *tab) open(path string) {
 	b.t.Helper()
+	if b.traffic != nil {
+		b.settle(b.traffic, path)
+	}
 	b.do(chromedp.Navigate(b.base + path))
 }
 

@@ -11,6 +11,7 @@ import (
 	"catena/chains"
 	"catena/engine"
 	"catena/engine/library"
+	"catena/engine/schedule"
 	"catena/engine/waiting"
 	"catena/rest"
 	"catena/rest/resttest"
@@ -27,7 +28,9 @@ var testOps = []engine.Op{
 }
 
 // deployed are the chains of a server, and those that wait.
-func deployed() library.Deployments { return library.Deployments{chains.New(), waiting.New()} }
+func deployed() library.Deployments {
+	return library.Deployments{chains.New(), waiting.New(), schedule.New()}
+}
 
 type none struct{}
 
