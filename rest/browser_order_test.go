@@ -55,3 +55,34 @@ types:
 	}
 	b.quiet()
 }
+
+// TestBrowserSavedSays saves a text before the check of it has answered: that it was saved still stands there afterwards, until somebody
+// writes more.
+func TestBrowserSavedSays(t *testing.T) {
+	s := withScripts(t)
+	for _, k := range []struct{ page, check, field, name, text string }{
+		{"/ui/chains", "Chain.Outline", "#source", "Desk.Late", "name: Desk.Late\ninput: void\nsteps: []\n"},
+		{"/ui/scripts", "Script.Check", "#code textarea", "Text.Late", "/** @operation Text.Late\n@description Late.\n@output string */\nfunction run() { return \"\"; }\n"},
+	} {
+		b := browse(t, s)
+		b.signIn("Administrator")
+		b.open(k.page)
+		const says = `document.getElementById("state").textContent`
+		b.wait(says + ` === "No problems found."`)
+		eval[bool](b, `(() => { const ask = fetch; window.held = []; fetch = async (url, how) => { const a = await ask(url, how); if (String(url).includes("`+k.check+`")) await new Promise((go) => held.push(go)); return a; };
+			const e = document.querySelector(`+quote(k.field)+`); e.value = `+quote(k.text)+`; e.dispatchEvent(new Event("input")); return true; })()`)
+		b.wait(`held.length`)
+		b.click("#save")
+		b.wait(says + `.endsWith("version 1.")`)
+		eval[bool](b, `(held.forEach((go) => go()), new Promise((go) => setTimeout(() => go(true), 300)))`)
+		if got := eval[string](b, says); got != "Saved "+k.name+", version 1." {
+			t.Errorf("%s says %q", k.page, got)
+		}
+		eval[bool](b, `((e) => { e.value += " "; e.dispatchEvent(new Event("input")); return true; })(document.querySelector(`+quote(k.field)+`))`)
+		b.wait(says + ` === "Checking…"`)
+		b.wait(`held.length > 1`)
+		eval[bool](b, `(held.forEach((go) => go()), true)`)
+		b.wait(says + ` === "No problems found."`)
+		b.quiet()
+	}
+}

@@ -149,7 +149,9 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 func (b *tab) open(path string) {
 	b.t.Helper()
 	if b.traffic != nil {
-		b.settle(b.traffic, path)
+		for end := time.Now().Add(5 * time.Second); !b.traffic.settled() && time.Now().Before(end); { // an address that was left ends nowhere
+			time.Sleep(20 * time.Millisecond)
+		}
 	}
 	b.do(chromedp.Navigate(b.base + path))
 }

@@ -11,6 +11,7 @@
   let tested = ""; // what the test form was made of
   let did = null; // what the steps of the last dry run did, by line
   let checks = 0; // the newest check; answers of older ones are dropped
+  let good = {}; // the text that was saved last, and what the page says of it for as long as it is shown
   let past = []; // texts before the edits of cards
   let timer;
   let work = Promise.resolve(); // edits are made one after the other, each of the text that the one before made
@@ -76,12 +77,13 @@
   const check = async (next) => {
     const mine = ++checks;
     clearTimeout(timer);
-    const answer = await run("Chain.Outline", { source: source.value });
+    const text = source.value;
+    const answer = await run("Chain.Outline", { source: text });
     if (mine !== checks) return;
     outline = answer;
     keeping(draw, next);
     const n = wrong(answer.problems) + problems(answer.steps);
-    byId("state").textContent = n ? `Problems found: ${n}` : "No problems found.";
+    byId("state").textContent = n ? `Problems found: ${n}` : text === good.text ? good.words : "No problems found.";
     byId("state").className = n ? "tag bad" : "tag good";
   };
 
@@ -101,6 +103,7 @@
 
   const write = async (text, name, version) => {
     source.value = text;
+    good = {};
     chosen = name;
     token = version;
     saved = name ? text : "";
@@ -253,7 +256,8 @@
     byId("title").textContent = chosen;
     ready();
     await load();
-    byId("state").textContent = `Saved ${made.name}, version ${made.version}.`;
+    good = { text, words: `Saved ${made.name}, version ${made.version}.` };
+    byId("state").textContent = good.words;
     byId("state").className = "tag good";
   }));
   byId("remove").addEventListener("click", tried(async () => {

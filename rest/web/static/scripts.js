@@ -13,6 +13,7 @@
   let test = { fields: [], given: {} };
   let shape = ""; // what the test form was made of
   let checks = 0; // the newest check; answers of older ones are dropped
+  let good = {}; // the text that was saved last, and what the page says of it for as long as it is shown
 
   // field stands for the editor until somebody turns to the text, and in a program that was built without it.
   const field = (host, { text, label, changed, check }) => {
@@ -58,7 +59,7 @@
       byId("message").hidden = false;
     }
     if (mine !== checks) return found;
-    judge(found.length ? `Problems found: ${found.length}` : "No problems found.", !found.length);
+    judge(found.length ? `Problems found: ${found.length}` : text === good.text ? good.words : "No problems found.", !found.length);
     byId("problems").hidden = !found.length;
     byId("problems").replaceChildren(...found.map((p) => make("li", {}, make("button", { type: "button", class: "quiet", onclick: () => editor.show(p.line || 1, p.column || 1) }, `Line ${p.line || 1}: ${p.message}${p.nearest ? `, perhaps ${p.nearest}` : ""}`))));
     return found;
@@ -129,6 +130,7 @@
 
   const write = (text, name = "", version = "") => {
     saved = text;
+    good = {};
     chosen = name;
     token = version;
     kind = familyOf(text);
@@ -260,7 +262,8 @@
     byId("history").hidden = byId("remove").hidden = false;
     address();
     await load();
-    judge(`Saved ${made.name}, version ${made.version}.`, true);
+    good = { text, words: `Saved ${made.name}, version ${made.version}.` };
+    judge(good.words, true);
   }));
   byId("try").addEventListener("submit", (e) => tried(() => attempt(e.submitter?.value === "dry"))(e));
 
