@@ -142,5 +142,19 @@ const AdminPanes = (() => {
     show();
   };
 
-  return { table, row, workflows, keys, audit, server, figures, settings };
+  // indexes shows those that the server has made by itself, and lets them be dropped.
+  const indexes = async (pane, say) => {
+    const all = await run("Repository.AutomaticIndexes", {});
+    const kind = { complete: "good", dropped: "bad" };
+    pane.replaceChildren(make("p", { class: "soft" }, "The server makes indexes for queries that are asked often and read much. ", make("a", { href: `${site.prefix}/docs/administer#automatic-indexes` }, "When it does"), ". Slow queries are listed under ", make("a", { href: `${site.prefix}/ui/runs#slow` }, "Runs"), "."),
+      all.length ? table("Indexes made by the server", ["Type", "Index", "State", "Made", "Last used", ""], all.map((x) => row(x.type, make("code", {}, x.index), make("span", { class: `tag ${kind[x.state] || ""}` }, x.state), moment(x.made), x.used ? ago(x.used) : "never",
+        x.state === "dropped" ? "" : make("button", { type: "button", class: "quiet danger", "aria-label": `Drop the index ${x.index} of ${x.type}`, onclick: tried(async () => {
+          if (!await Dialogs.confirm("Drop the index", `Drop the index ${x.index} of ${x.type}? Queries that use it become slower. The server makes it again if they are asked as often as before.`, "Drop")) return;
+          await run("Repository.DropIndex", { id: x.id });
+          say("Dropped.");
+          await indexes(pane, say);
+        }) }, "Drop")))) : make("p", { class: "soft panel" }, "The server has made no index."));
+  };
+
+  return { table, row, workflows, keys, audit, server, figures, indexes, settings };
 })();

@@ -241,7 +241,7 @@
     ["users", "Users", listed(users)], ["groups", "Groups", listed(groups)], ["vocabularies", "Vocabularies", vocabularies], ["types", "Types", types],
     ["workflows", "Workflows", workflows], ["listeners", "Listeners", listeners], ["schedules", "Schedules", schedules], ["hooks", "Hooks", hooks], ["texts", "Templates and more", texts],
     ["credentials", "Credentials", listed(byOperation("credential", "Credential"))], ["keys", "API keys", AdminPanes.keys], ["audit", "Audit log", AdminPanes.audit],
-    ["server", "Server", AdminPanes.server], ["figures", "Figures", AdminPanes.figures], ["settings", "Settings", AdminPanes.settings],
+    ["server", "Server", AdminPanes.server], ["figures", "Figures", AdminPanes.figures], ["indexes", "Indexes", AdminPanes.indexes], ["settings", "Settings", AdminPanes.settings],
   ].filter(([id]) => "admin" in site || ["users", "groups"].includes(id)); // what members of powerusers look after
   byId("panes").append(...panes.map(([id]) => make("div", { id, role: "tabpanel", "aria-labelledby": `tab-${id}`, hidden: true })));
   const choose = Tabs.of(byId("tabs"), panes, async (id) => {
