@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -85,4 +86,34 @@ func TestBrowserSavedSays(t *testing.T) {
 		b.wait(says + ` === "No problems found."`)
 		b.quiet()
 	}
+}
+
+// TestBrowserSchedulePreview changes when a chain is to run before the page knows when it would have run before: the newest times are
+// shown, and what is wrong with an expression is said at once.
+func TestBrowserSchedulePreview(t *testing.T) {
+	s := managed(t)
+	answers(t, s.Do("POST", "/api/v1/automation/Chain.Save", jsonOf(t, map[string]any{"params": map[string]any{"source": "name: Desk.Late\ninput: void\nsteps:\n  - {op: Log, params: {level: info, message: late}}\n"}})), 200, "")
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/chains#Desk.Late")
+	b.wait(`!document.getElementById("schedule").hidden`)
+	eval[bool](b, `(() => { const ask = fetch; window.held = []; fetch = async (url, how) => { const a = await ask(url, how); if (String(url).includes("Schedule.Next") && String(how?.body).includes("0 2 * * *")) await new Promise((go) => held.push(go)); return a; }; return true; })()`)
+	b.click("#schedule")
+	b.wait(`held.length`)
+	cron := func(expression string) {
+		t.Helper()
+		eval[bool](b, `((e) => { e.value = `+quote(expression)+`; e.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.querySelector("dialog[open] [name=cron]"))`)
+	}
+	const says = `document.querySelector("dialog[open] [role=status]").textContent`
+	cron("0 7 1 1 *")
+	b.wait(says + `.startsWith("Next runs: 1/1/")`)
+	eval[bool](b, `(held.forEach((go) => go()), new Promise((go) => setTimeout(() => go(true), 300)))`)
+	if got := eval[string](b, says); !strings.HasPrefix(got, "Next runs: 1/1/") {
+		t.Errorf("after a late answer: %s", got)
+	}
+	cron("0 25 * * *")
+	b.wait(says + `.includes("cron")`)
+	b.shot("schedule-wrong")
+	cron("0 7 1 1 *")
+	b.wait(says + `.startsWith("Next runs: ")`)
 }

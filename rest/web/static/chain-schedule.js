@@ -35,15 +35,19 @@ const ChainSchedule = (() => {
       const v = { ...form.value(), ...when() };
       return [v, text(chain, v, v.params)];
     };
-    // preview needs only the times: what else is missing is said when the form is sent.
+    // preview needs only the times: what else is missing is said when the form is sent. Answers to earlier questions are dropped.
+    let asked = 0;
     const preview = async () => {
+      const mine = ++asked;
+      let says;
       try {
         const source = text("Log", { ...when(), name: "Preview", as: site.user, cron: form.element.querySelector("[name=cron]").value }, { level: "info", message: "x" });
         const found = await run("Schedule.Next", { source, count: 3 });
-        next.textContent = `Next runs: ${found.map((t) => new Date(t).toLocaleString()).join(" · ")}`;
-      } catch {
-        next.textContent = "";
+        says = found.length ? `Next runs: ${found.map((t) => new Date(t).toLocaleString()).join(" · ")}` : "It never runs.";
+      } catch (error) {
+        says = error.message;
       }
+      if (mine === asked) next.textContent = says;
     };
     const box = make("div", {}, make("div", { class: "row" }, make("label", {}, "At ", at), make("label", {}, "On ", on), make("label", {}, "Time zone ", zone, Pick.list(zone, { values: zones() }))), form.element, next);
     box.addEventListener("change", preview);
