@@ -323,7 +323,7 @@ func (r *running) apart(p *part, item any) (out any, err error) {
 	err = r.rounds(f, func() error {
 		return p.repo.Update(ctx, p.as, func(tx *storage.Tx) error {
 			f.begin()
-			r.settle()
+			r.leave()
 			r.after, r.taken, leave = nil, nil, nil
 			r.ops, r.steps, r.printed = start[0], start[1], start[2]
 			c := p.inside(ctx, tx)

@@ -118,7 +118,7 @@ func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx 
 	err = r.rounds(&r.outer, func() error {
 		return begin(r.whole, e.System(), func(tx *storage.Tx) error {
 			r.after, r.ops, r.root, r.steps, r.printed = nil, 0, nil, 0, 0
-			r.settle()
+			r.leave()
 			r.outer.begin()
 			r.beginTrace()
 			return r.outer.abandoned(fn(tx))

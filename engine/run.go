@@ -102,6 +102,8 @@ type running struct {
 	bare      bool             // root is for told only: it has no values, and nobody else sees it
 	detached  bool             // nobody waits for its end
 	attemptID string           // of the attempt, once something is kept that undoes it
+	undoable  int              // steps of the attempt of which that is kept
+	left      []string         // attempts that have ended and may have left something to be undone
 	found     storage.Findings // what all its transactions have found out while none was open
 	outer     frame            // the transaction of the call itself
 	frame     *frame           // the innermost transaction; nil: it is not the call's
@@ -241,7 +243,7 @@ func (r *running) transact() error {
 		if r.res.Attempts++; storage.Again(tx) {
 			r.restarts++
 		}
-		r.settle()
+		r.leave()
 		r.outer.begin()
 		err := r.outer.abandoned(r.attempt(tx))
 		// An error is the one way to have Update discard what was written; transact turns it back into

@@ -20,9 +20,9 @@ type Undo struct {
 type Keeper interface {
 	// Suspend keeps a chain that waits, and returns the run as its caller gets it.
 	Suspend(c *Ctx, s *Suspension) (any, error)
-	// Record keeps, whatever becomes of the call, what undoes a step of it. The transaction of the call, should it be
-	// committed with what the step has done, forgets it again.
-	Record(c *Ctx, attempt string, u *Undo) error
+	// Record keeps, whatever becomes of the call, what undoes a step, the nth one of the attempt, from 0 on. The transaction of the
+	// call, should it be committed with what the step has done, notes that this is not to be undone.
+	Record(c *Ctx, attempt string, n int, u *Undo) error
 	// Settle has what is still kept of an attempt that has ended be done.
 	Settle(ctx context.Context, e *Engine, attempt string) error
 }
@@ -88,20 +88,29 @@ func (st *step) recorded(c *Ctx, run func() (any, error)) (any, error) {
 	}
 	u := &Undo{Op: st.undo.op, Input: out, Line: st.undo.line}
 	u.Params, _ = params.(map[string]any)
-	if err := keeper.Record(c, r.attemptID, u); err != nil {
+	if err := keeper.Record(c, r.attemptID, r.undoable, u); err != nil {
 		return nil, st.failed(StageRun, fault.Wrap(err, "undo"))
 	}
+	r.undoable++
 	return out, nil
 }
 
-// settle has what an attempt has left to be undone be done, once the attempt has ended.
+// leave ends an attempt, which may have left something to be undone. It may be called while the transaction of the next one is open.
+func (r *running) leave() {
+	if r.attemptID != "" {
+		r.left = append(r.left, r.attemptID)
+		r.attemptID, r.undoable = "", 0
+	}
+}
+
+// settle has what attempts that have ended have left to be undone be done. No transaction of the call is open: it would conflict with
+// those in which this is noted.
 func (r *running) settle() {
-	if r.attemptID == "" {
-		return
+	r.leave()
+	for _, id := range r.left {
+		if err := r.e.keeper.Settle(context.WithoutCancel(r.end.Context), r.e, id); err != nil { // a job that is due later does it
+			r.e.log.Warn("undo", "operation", r.def.Name, "error", err)
+		}
 	}
-	id := r.attemptID
-	r.attemptID = ""
-	if err := r.e.keeper.Settle(context.WithoutCancel(r.end.Context), r.e, id); err != nil { // a job that is due later does it
-		r.e.log.Warn("undo", "operation", r.def.Name, "error", err)
-	}
+	r.left = nil
 }

@@ -3,6 +3,7 @@ package waiting
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,8 +16,12 @@ import (
 // UndoJob is the kind of the jobs that undo what a call has done outside of the server and that failed.
 const UndoJob = "chain.undo"
 
-// undoTable has a row for each step, by ATTEMPT/NUMBER in the order of the steps.
-const undoTable = "undo"
+// undoTable has a row for each step, by ATTEMPT/NUMBER in the order of the steps, and stayTable one with the same key if what the step
+// has done stays.
+const (
+	undoTable = "undo"
+	stayTable = "undo.stay"
+)
 
 // grace is how long after the end of its time an attempt of a call is sure to have ended.
 const grace = 10 * time.Minute
@@ -31,10 +36,11 @@ type undone struct {
 	Params json.RawMessage
 }
 
-// Record keeps what undoes a step, in a transaction of its own; that of the call takes it away again, so that it stays if
-// the call, or the part of it that the step belongs to, fails. A job that is due when the call must have ended finds it
-// even if the server is killed meanwhile.
-func (r *Runs) Record(c *engine.Ctx, attempt string, u *engine.Undo) error {
+// Record keeps what undoes a step, in a transaction of its own; that of the call notes that what the step has done stays, so that it
+// is undone if the call, or the part of it that the step belongs to, fails. On PostgreSQL, the call's transaction has begun before the row
+// was there and would not find it to delete it, and would conflict with one that reads. A job that is due when the call must have ended
+// finds the row even if the server is killed meanwhile.
+func (r *Runs) Record(c *engine.Ctx, attempt string, n int, u *engine.Undo) error {
 	w := undone{Op: u.Op, Line: u.Line, Owned: storage.OwnedBy(c.As), Actor: c.As.Actor}
 	var err error
 	if w.Params, err = new(engine.ValueWriter).Keep(u.Params); err != nil {
@@ -45,25 +51,20 @@ func (r *Runs) Record(c *engine.Ctx, attempt string, u *engine.Undo) error {
 		w.Input = nil // a file, for example: what undoes the step gets none
 	}
 	due := c.Now.Add(c.Engine().Limits().Time + grace)
-	var key string
-	err = c.Tx.Repo().Update(context.WithoutCancel(c.Context), c.Tx.Repo().System(), func(tx *storage.Tx) error {
-		n := 0
-		for range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", false, 0) {
-			n++
-		}
+	key := fmt.Sprintf("%s/%06d", attempt, n)
+	err = c.Tx.Repo().Update(storage.Inside(context.WithoutCancel(c.Context), c.Tx), c.Tx.Repo().System(), func(tx *storage.Tx) error {
 		// One job for each attempt is enough: it undoes all the rows it finds.
 		if n == 0 {
 			if err := enqueueUndo(tx, attempt, due); err != nil {
 				return err
 			}
 		}
-		key = fmt.Sprintf("%s/%06d", attempt, n)
 		return tx.Table(undoTable).Put(key, w)
 	})
 	if err != nil {
 		return err
 	}
-	return c.Tx.Table(undoTable).Delete(key)
+	return c.Tx.Table(stayTable).Put(key, true)
 }
 
 func enqueueUndo(tx *storage.Tx, attempt string, due time.Time) error {
@@ -77,11 +78,29 @@ func enqueueUndo(tx *storage.Tx, attempt string, due time.Time) error {
 // Settle has what is left of an attempt that has ended be undone now.
 func (r *Runs) Settle(ctx context.Context, e *engine.Engine, attempt string) error {
 	return e.Repo().Update(ctx, e.System(), func(tx *storage.Tx) error {
-		for range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", false, 1) {
-			return enqueueUndo(tx, attempt, tx.Now())
+		left, err := forgetStaying(tx, attempt)
+		if err != nil || !left {
+			return err
 		}
-		return nil
+		return enqueueUndo(tx, attempt, tx.Now())
 	})
+}
+
+// forgetStaying deletes the rows of steps whose effects stay, and reports whether there are others.
+func forgetStaying(tx *storage.Tx, attempt string) (left bool, err error) {
+	var stays []string
+	for key := range tx.Table(stayTable).Scan(attempt+"/", attempt+"0", false, 0) {
+		stays = append(stays, key)
+	}
+	for _, key := range stays {
+		if err := errors.Join(tx.Table(undoTable).Delete(key), tx.Table(stayTable).Delete(key)); err != nil {
+			return false, err
+		}
+	}
+	for range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", false, 1) {
+		return true, nil
+	}
+	return false, nil
 }
 
 // undo undoes what is left of an attempt, the last step first.
@@ -95,9 +114,11 @@ func (r *Runs) undo(ctx context.Context, e *engine.Engine, j outbox.Job) error {
 		// One step a transaction: what was undone outside stays noted as such, even if the step before it fails.
 		call := engine.Call{Op: "undo", As: e.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
 		err := e.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
-			more = false
+			var err error
+			if more, err = forgetStaying(tx, attempt); err != nil || !more {
+				return err
+			}
 			for key, raw := range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", true, 1) {
-				more = true
 				if err := undoOne(tx, e, raw); err != nil {
 					return err
 				}

@@ -2,6 +2,7 @@ package waiting_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -89,6 +90,52 @@ func TestUndo(t *testing.T) {
 	w.must(w.repo.View(t.Context(), w.repo.System(), func(tx *storage.Tx) error {
 		for key := range tx.Table("undo").Scan("", "", false, 0) {
 			t.Errorf("left: %s", key)
+		}
+		return nil
+	}))
+}
+
+// TestUndoOnPostgres: on PostgreSQL, the transaction of a call does not see what was kept after it began, and holds up all others once it
+// has lost often. What undoes its steps is kept nevertheless, and forgotten when the call ends well.
+func TestUndoOnPostgres(t *testing.T) {
+	t.Setenv("TEST_STORE", "postgres")
+	w := newWorld(t)
+	o := &outside{}
+	o.add(w)
+	attempts := 0
+	w.must(w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
+		return s.With([]engine.Op{{Name: "Test.Lose", Doc: "Has others change the document during the first attempts.", Run: engine.On(func(_ struct{}, c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+			if attempts++; attempts > 6 {
+				return d, nil
+			}
+			return d, w.repo.Update(c, w.repo.System(), func(tx *storage.Tx) error {
+				other, err := tx.Doc(storage.Ref(d.Path()))
+				if err != nil {
+					return err
+				}
+				if err := other.Set("dc:title", fmt.Sprint("attempt ", attempts)); err != nil {
+					return err
+				}
+				_, err = tx.Save(other, storage.SaveOptions{})
+				return err
+			})
+		})}})
+	}))
+	w.save("name: T.Loser\ninput: document\nsteps:\n  - op: Test.Lose\n" + add("!") + reserve("a"))
+	if _, err := w.run("bob", "T.Loser", storage.Ref("/a"), nil); err != nil || attempts != 7 {
+		t.Fatalf("after %d attempts: %v", attempts, err)
+	}
+	for _, d := range []time.Duration{0, time.Hour} {
+		w.pass(d)
+		if want := []string{"a"}; !slices.Equal(o.kept, want) {
+			t.Errorf("after %v: kept %v, want %v", d, o.kept, want)
+		}
+	}
+	w.must(w.repo.View(t.Context(), w.repo.System(), func(tx *storage.Tx) error {
+		for _, table := range []string{"undo", "undo.stay"} {
+			for key := range tx.Table(table).Scan("", "", false, 0) {
+				t.Errorf("left in %s: %s", table, key)
+			}
 		}
 		return nil
 	}))

@@ -131,7 +131,7 @@ func (d *DB) view(ctx context.Context, j joining, fn func(*Tx) error) (ok bool, 
 	if err != nil {
 		return true, err
 	}
-	again, err := d.on(ctx, snap, false, fn)
+	again, err := d.on(ctx, snap, false, false, fn)
 	switch {
 	case again:
 		j.End()
@@ -273,12 +273,24 @@ func within(ctx context.Context, ch <-chan struct{}, d time.Duration) error {
 // snapshot opens a snapshot. Alone is for a transaction that lost often.
 func (d *DB) snapshot(ctx context.Context, write, alone bool) (Snapshot, error) {
 	if alone {
-		if l, ok := d.store.(Loner); ok {
-			return l.BeginAlone(ctx)
-		}
+		return d.store.(Loner).BeginAlone(ctx)
 	}
 	return d.store.Begin(ctx, write)
 }
+
+type insideKey struct{}
+
+// Inside returns the context for a transaction that is to be committed while t is open. If t holds up the commits of others, that one is
+// not among them: t would wait for itself.
+func (t *Tx) Inside(ctx context.Context) context.Context {
+	if !t.alone {
+		return ctx
+	}
+	return context.WithValue(ctx, insideKey{}, true)
+}
+
+// Inside reports whether a transaction with this context is to be committed while one is open that holds up the commits of others.
+func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
 // attempt runs fn once; again says that it lost a race, or the store.
 func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error) (again bool, err error) {
@@ -290,17 +302,21 @@ func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error)
 			j.End() // who writes sees it from then on
 		}
 	}
+	if alone {
+		_, shared := d.store.(Loner)
+		alone = shared && !Inside(ctx)
+	}
 	snap, err := d.snapshot(ctx, write, alone)
 	if err != nil {
 		return false, err
 	}
-	again, err = d.on(ctx, snap, write, fn)
+	again, err = d.on(ctx, snap, write, alone, fn)
 	return again && (write || errors.Is(err, ErrDown)), err
 }
 
 // on runs fn once on a snapshot, which ends with it.
-func (d *DB) on(ctx context.Context, snap Snapshot, write bool, fn func(*Tx) error) (again bool, err error) {
-	t := &Tx{ctx: ctx, snap: snap, limits: &d.limits, write: write}
+func (d *DB) on(ctx context.Context, snap Snapshot, write, alone bool, fn func(*Tx) error) (again bool, err error) {
+	t := &Tx{ctx: ctx, snap: snap, limits: &d.limits, write: write, alone: alone}
 	t.remote, _ = snap.(Remote)
 	if write {
 		t.reads = make([][]byte, 0, 16)

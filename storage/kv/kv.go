@@ -143,7 +143,7 @@ type Warmer interface {
 // Loner is a Store that other processes have open as well.
 type Loner interface {
 	// BeginAlone is Begin for a transaction that may write and has lost often, also to those of other processes: it
-	// waits for commits that are being made, and holds up others until the snapshot is discarded.
+	// waits for commits that are being made, and holds up others until the snapshot is discarded, those Inside excepted.
 	BeginAlone(ctx context.Context) (Snapshot, error)
 }
 

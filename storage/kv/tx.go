@@ -20,6 +20,7 @@ type Tx struct {
 	remote Remote // snap, if it is one
 	limits *Limits
 	write  bool
+	alone  bool // the commits of others are held up
 	done   bool
 
 	watch work.Watch

@@ -68,7 +68,9 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	if begin {
 		s.begin(out)
 	}
-	out.add("enter", nil)
+	if !kv.Inside(ctx) {
+		out.add("enter", nil)
+	}
 	writes := b.Writes
 	if in, rest := copied(writes); in != nil {
 		s.trips += 2
