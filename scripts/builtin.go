@@ -265,7 +265,8 @@ func (c *contextObject) Keys() []string {
 }
 
 // dates makes CurrentDate of the instant of the call.
-var dates = goja.MustCompile("CurrentDate", `(function (ms) {
+var dates = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("CurrentDate", `(function (ms) {
   "use strict";
   const pad = (n, w = 2) => String(n).padStart(w, "0");
   class When {
@@ -311,9 +312,10 @@ var dates = goja.MustCompile("CurrentDate", `(function (ms) {
   }
   return new When(ms);
 })`, true)
+})
 
 func (m *machine) currentDate() goja.Value {
-	made, err := m.vm.RunProgram(dates)
+	made, err := m.vm.RunProgram(dates())
 	if err != nil {
 		panic(err)
 	}

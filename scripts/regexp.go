@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -84,7 +85,8 @@ func shownSource(source string) string {
 }
 
 // regexps puts a constructor in front of the runtime's, and shows sources as they were written.
-var regexps = goja.MustCompile("RegExp", `(function (expand, shown) {
+var regexps = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("RegExp", `(function (expand, shown) {
   "use strict";
   const native = RegExp, {construct, apply} = Reflect;
   const proto = native.prototype;
@@ -121,10 +123,11 @@ var regexps = goja.MustCompile("RegExp", `(function (expand, shown) {
   Object.defineProperty(proto, "constructor", {value: made, writable: true, enumerable: false, configurable: true});
   Object.defineProperty(globalThis, "RegExp", {value: made, writable: true, enumerable: false, configurable: true});
 })`, true)
+})
 
 // replaceRegExp replaces the constructor of regular expressions for a script that may need another one.
 func (m *machine) replaceRegExp() {
-	v, err := m.vm.RunProgram(regexps)
+	v, err := m.vm.RunProgram(regexps())
 	if err != nil {
 		panic(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"catena/cmd/catena/host"
+	"catena/cmd/catena/startup"
 	"catena/decks/render"
 	"catena/engine/mail"
 	"catena/engine/program"
@@ -68,6 +69,7 @@ func doctorCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check everything that serve needs with these settings, and advise what to do", Args: cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			defer startup.Collect()
 			d.wrong = configure(cmd.Flags(), g.config) // it is one of the findings
 			return nil
 		},

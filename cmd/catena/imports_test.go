@@ -140,6 +140,7 @@ var imports = map[string][]string{
 	"rest/resttest":                  {"..."}, // a server for tests
 	"cmd/catena":                     {"..."},
 	"cmd/catena/host":                {},
+	"cmd/catena/startup":             {},
 	"cmd/catena/figures":             {"ops/service"},
 	"cmd/catena/telemetry":           {"engine", "storage/trace"},
 	"cmd/catena/telemetry/otlptest":  {}, // a collector for tests

@@ -27,6 +27,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"catena/cmd/catena/startup"
 	"catena/engine/pdf"
 	"catena/engine/spreadsheet"
 	"catena/engine/worker"
@@ -41,6 +42,7 @@ var version = "dev"
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == workerVerb {
+		startup.Collect()
 		os.Exit(workerMain(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -152,6 +154,7 @@ func newRoot(g *global) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			defer startup.Collect() // serve goes on without collecting
 			return configure(cmd.Flags(), g.config)
 		},
 	}

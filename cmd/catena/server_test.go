@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/cmd/catena/startup"
 	"catena/storage/postgres/pgtest"
 )
 
@@ -40,6 +41,7 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 
 // TestMain is a worker when started as one, and removes the built binary in the end.
 func TestMain(m *testing.M) {
+	startup.Collect()
 	if len(os.Args) > 1 && os.Args[1] == workerVerb {
 		os.Exit(workerMain(os.Args[2:]))
 	}

@@ -15,6 +15,7 @@ import (
 	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/maintenance"
+	"catena/storage/schema"
 	"catena/storage/search"
 	"catena/storage/storagetest"
 )
@@ -370,4 +371,35 @@ func TestOlderServer(t *testing.T) {
 	indexed(false)
 	verified(t, s)
 	indexed(true)
+}
+
+// What files declare is made once where the store keeps nothing, and again beside other types.
+func TestMadeOnce(t *testing.T) {
+	s := servers(t, 1, nil)[0]
+	builds := 0
+	k, err := NewKind(Texts[int]{Family: "Thing", Noun: "thing", Ext: YAML, Build: func(_ *schema.Registry, texts []declare.Source) (int, []declare.Mistake, error) {
+		builds++
+		return len(texts), nil, nil
+	}}, fstest.MapFS{"one.yaml": {Data: []byte("one: {}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		do     func() error
+		builds int
+		texts  int
+	}{
+		{func() error { return k.Declare(s.types.Base().Types) }, 1, 1},
+		{func() error { return k.Open(t.Context(), s.Repo()) }, 1, 1},
+		{func() error {
+			s.save("more.yaml", "schemas: {more: {fields: {title: string}}}\n", "")
+			return k.Open(t.Context(), s.Repo())
+		}, 2, 1},
+		{func() error { return k.Over(s.Repo().Types(), []declare.Source{{Name: "two.yaml", Text: "two: {}\n"}}) }, 3, 2},
+		{func() error { return k.Open(t.Context(), s.Repo()) }, 4, 1},
+	} {
+		if err := step.do(); err != nil || builds != step.builds || k.Value() != step.texts {
+			t.Errorf("step %d: %v, %d builds, %d texts", i, err, builds, k.Value())
+		}
+	}
 }

@@ -126,8 +126,12 @@ func (k *Kind[V]) follow(ctx context.Context) error {
 	return k.make(types, kept)
 }
 
-// make makes what texts declare. Of those that are kept, it leaves out what is wrong.
+// make makes what texts declare. Of those that are kept, it leaves out what is wrong. A store that keeps nothing has what the files
+// declared before it was open.
 func (k *Kind[V]) make(types *schema.Registry, kept versions) error {
+	if now := k.now.Load(); now != nil && now.err == nil && now.types == types && len(now.kept)+len(kept) == 0 {
+		return nil
+	}
 	next := &made[V]{types: types, kept: kept, out: map[string]error{}}
 	texts := k.with(kept, nil)
 	for {
