@@ -3,7 +3,16 @@ package rest_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"catena/decks"
+	"catena/rest/resttest"
 )
 
 // TestBrowserFieldOrder declares a type whose fields are not in the order of the alphabet: its form and the table of its schema keep
@@ -116,4 +125,53 @@ func TestBrowserSchedulePreview(t *testing.T) {
 	b.shot("schedule-wrong")
 	cron("0 7 1 1 *")
 	b.wait(says + `.startsWith("Next runs: ")`)
+}
+
+// TestBrowserSlidesFirst has the slides of a page come before the script of the page: they go where the address says, and are drawn.
+func TestBrowserSlidesFirst(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s.User("alice")
+	path := makeDeck(t, s, map[string]any{"title": "First", "visibility": "all", "data": "<section>one</section><section>two</section><section>three</section>"})
+	b := browse(t, s)
+	b.signIn("alice")
+	if _, err := chromedp.Call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `window.frameLoads = 0; document.addEventListener("load", (e) => { if (e.target.tagName === "IFRAME") window.frameLoads++; }, true);`,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var frames atomic.Int64 // of the page that is opened
+	if err := chromedp.Listen(b, func(ev any) {
+		e, ok := ev.(*fetch.EventRequestPaused)
+		if !ok {
+			return
+		}
+		go func() {
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+				if n, err := chromedp.Run(b, chromedp.Evaluate[int64]("window.frameLoads")); err == nil && n >= frames.Load() {
+					break
+				}
+			}
+			time.Sleep(500 * time.Millisecond) // until slides that have come are laid out
+			_, _ = chromedp.Call(b, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+		}()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/view.js"}, {URLPattern: "*/present.js"}, {URLPattern: "*/strip.js"}, {URLPattern: "*/edit.js"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []struct {
+		path   string
+		frames int64
+		shown  string
+	}{
+		{path + "#/1", 1, `document.getElementById("number").textContent === "2 / 3" && !document.getElementById("prev").disabled`},
+		{path + "/present#/1", 2, `document.getElementById("number").textContent === "2 / 3"`},
+		{path + "/edit#/1", 2, `document.querySelectorAll("#slide-list .drawn").length === 3`},
+	} {
+		frames.Store(p.frames)
+		b.open(p.path)
+		b.wait(p.shown)
+	}
+	b.quiet()
 }

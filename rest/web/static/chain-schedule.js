@@ -45,7 +45,7 @@ const ChainSchedule = (() => {
         const found = await run("Schedule.Next", { source, count: 3 });
         says = found.length ? `Next runs: ${found.map((t) => new Date(t).toLocaleString()).join(" · ")}` : "It never runs.";
       } catch (error) {
-        says = error.message;
+        says = error.message.replace(/^schedule:\d+:\d+: /, ""); // places in a text that nobody sees
       }
       if (mine === asked) next.textContent = says;
     };

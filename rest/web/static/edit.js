@@ -60,6 +60,8 @@ const Editor = (() => {
     }
     if (e.data.catena === "state" && Number.isInteger(e.data.v)) row = e.data.v;
   });
+  frame.addEventListener("load", () => tell({ catena: "hello" }));
+  tell({ catena: "hello" }); // the slides may have come before this script
   let soon = 0;
   const later = (f, ms) => {
     clearTimeout(soon);

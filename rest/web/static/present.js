@@ -58,6 +58,11 @@
     publish();
   });
 
+  for (const f of [frame, upcoming]) { // the slides may have come before this script
+    f.addEventListener("load", () => tell(f, { catena: "hello" }));
+    tell(f, { catena: "hello" });
+  }
+
   for (const stage of document.querySelectorAll(".stage")) stage.style.setProperty("--ratio", body.width / body.height);
   const step = (name) => tell(frame, { catena: name });
   get("prev").addEventListener("click", () => step("prev"));

@@ -57,7 +57,13 @@
     busy = false;
   };
 
+  let greeted = false;
   const actions = {
+    hello: () => { // said as soon as the page listens, and again when this document has come: one answer is enough
+      if (greeted) return;
+      greeted = true;
+      window.parent.postMessage({ catena: "ready" }, "*");
+    },
     draw: (m) => {
       waiting.set(Number(m.key), String(m.html));
       drawAll();
@@ -90,5 +96,4 @@
     if (e.source !== window.parent || typeof e.data !== "object" || e.data === null) return;
     if (Object.hasOwn(actions, e.data.catena)) actions[e.data.catena](e.data);
   });
-  window.parent.postMessage({ catena: "ready" }, "*");
 })();

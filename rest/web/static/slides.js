@@ -47,6 +47,10 @@
 
   const { whole } = Fill;
 
+  // The page around says hello when it listens, which may be before the slides are there or after: they answer once.
+  let greet;
+  const greeted = new Promise((go) => (greet = go));
+
   // What the page around may ask for.
   const actions = {
     go: (m) => {
@@ -59,6 +63,7 @@
     pause: () => Reveal.togglePause(),
     overview: () => Reveal.toggleOverview(),
     state: () => state(),
+    hello: () => greet(),
     find: (m) => find(String(m.text), m.back === true),
     show: (m) => {
       if (!live) return;
@@ -157,6 +162,8 @@
     for (const name of ["slidechanged", "fragmentshown", "fragmenthidden", "paused", "resumed"]) Reveal.on(name, state);
     document.documentElement.dataset.ready = printing ? "printing" : "true";
     if (printing && !framed) document.fonts.ready.then(() => setTimeout(() => window.print(), 300)); // the pages are laid out by then
+    return greeted;
+  }).then(() => {
     tell({ catena: "ready" });
     state();
   });

@@ -99,6 +99,8 @@ const Strip = (() => {
     place();
     slides.filter((s) => near.has(s.key)).forEach(draw);
   });
+  frame.addEventListener("load", () => tell({ catena: "hello" }));
+  tell({ catena: "hello" }); // the frame may have come before this script
 
   return {
     show, look, draw,

@@ -106,5 +106,10 @@
     listen(true);
     channel.postMessage("hello");
   }
-  frame.addEventListener("load", () => frame.focus());
+  const hello = () => tell({ catena: "hello" }); // the slides may have come before this script
+  frame.addEventListener("load", () => {
+    hello();
+    frame.focus();
+  });
+  hello();
 })();
