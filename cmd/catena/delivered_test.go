@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,7 +43,7 @@ func composed(t *testing.T) map[string]string {
 	return file.Services["node1"].Environment
 }
 
-// kubernetes is what the manifests of Kubernetes gives the program.
+// kubernetes is what the manifests of Kubernetes give the program.
 func kubernetes(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := os.Open(deliveredAt + "deploy/kubernetes/catena.yaml")
@@ -57,8 +59,9 @@ func kubernetes(t *testing.T) map[string]string {
 			Spec struct {
 				Template struct {
 					Spec struct {
-						Containers []struct {
-							Env []struct{ Name string }
+						ServiceLinks *bool `yaml:"enableServiceLinks"`
+						Containers   []struct {
+							Env []struct{ Name, Value string }
 						}
 					}
 				}
@@ -68,9 +71,13 @@ func kubernetes(t *testing.T) map[string]string {
 			break // the end
 		}
 		maps.Copy(env, one.Data)
-		for _, c := range one.Spec.Template.Spec.Containers {
+		pod := one.Spec.Template.Spec
+		if len(pod.Containers) > 0 && (pod.ServiceLinks == nil || *pod.ServiceLinks) { // a service named catena gives every pod these, among others
+			maps.Copy(env, map[string]string{"CATENA_SERVICE_HOST": "10.96.0.7", "CATENA_PORT": "tcp://10.96.0.7:80"})
+		}
+		for _, c := range pod.Containers {
 			for _, v := range c.Env {
-				env[v.Name] = "from a secret"
+				env[v.Name] = cmp.Or(v.Value, "from a secret")
 			}
 		}
 	}
@@ -144,6 +151,40 @@ func TestComposed(t *testing.T) {
 	var found struct{ Path string }
 	if err := json.Unmarshal([]byte(b.want(t, 200, "Administrator", "GET", spaces+"/f", "")), &found); err != nil || found.Path != "/default-domain/workspaces/f" {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// TestInCluster starts a server with the environment that Kubernetes gives it: it answers by the names that the service has for other
+// pods, and not by others.
+func TestInCluster(t *testing.T) {
+	env := kubernetes(t)
+	env["POD_NAMESPACE"] = "shop"
+	for name, v := range env {
+		env[name] = regexp.MustCompile(`\$\((\w+)\)`).ReplaceAllStringFunc(v, func(v string) string { return env[v[2:len(v)-1]] })
+	}
+	for _, name := range []string{"CATENA_STORE", "CATENA_BLOBS", "CATENA_ADDR", "CATENA_METRICS_ADDR", "CATENA_BASE_URL"} { // these places are others
+		delete(env, name)
+	}
+	set(t, env)
+	p := startServer(t, t.TempDir())
+	for host, want := range map[string]int{
+		"catena": 200, "catena.shop": 200, "catena.shop.svc": 200, "catena.shop.svc.cluster.local:80": 200,
+		"10.244.0.7:8080": 200, // probes
+		"evil.example":    421,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.base+"/readyz", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("host %q: %s", host, answer.Status)
+		}
 	}
 }
 

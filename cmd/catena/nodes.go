@@ -130,7 +130,7 @@ func nodesCmd(g *global) *cobra.Command {
 			if g.server != "" || !g.shared() {
 				return usage{errors.New("nodes: name the database with --store")}
 			}
-			a, err := g.open(cmd.Context())
+			a, err := g.openWith(cmd.Context(), openOptions{withoutFiles: true})
 			if err != nil {
 				return err
 			}

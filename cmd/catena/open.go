@@ -131,6 +131,7 @@ type openOptions struct {
 	repositories  []string
 	alone         bool   // nobody else may use the database meanwhile
 	home          string // data directory that says where its content is; "": this one
+	withoutFiles  bool   // the content of files is not asked for
 }
 
 // files opens the store and the blobs alone.
@@ -166,7 +167,12 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		a.keeper = inDatabase{a.database}
 	}
 	cache := cmp.Or(o.limits.storage.BlobCache, limit.Defaults[storage.Limits]().BlobCache)
-	if a.blobs, a.location, err = g.openBlobs(ctx, a.keeper, cache, log); err != nil {
+	if o.withoutFiles {
+		a.blobs, err = blob.Open("", log)
+	} else {
+		a.blobs, a.location, err = g.openBlobs(ctx, a.keeper, cache, log)
+	}
+	if err != nil {
 		err = errors.Join(err, a.db.Close())
 		if a.fresh && !g.shared() { // it is still the next start that is the first
 			err = errors.Join(err, os.RemoveAll(filepath.Join(g.data, "store")))
