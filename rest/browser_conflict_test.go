@@ -59,7 +59,7 @@ func TestBrowserConflict(t *testing.T) {
 				return "name: Notify\ndescription: " + said + "\nevents: [documentCreated]\nrun: Log\nparams: {level: info, message: hello}\nas: system\n"
 			},
 			"/ui/admin#listeners",
-			`document.querySelector('[aria-label="Edit Notify"]')?.click(), document.querySelector(".text-editor:not([hidden]) [role=status]")?.textContent === "No problems found."`, `document.querySelector(".text-editor textarea").value`,
+			`document.querySelector(".text-editor:not([hidden])") || document.querySelector('[aria-label="Edit Notify"]')?.click(), document.querySelector(".text-editor:not([hidden]) [role=status]")?.textContent === "No problems found."`, `document.querySelector(".text-editor textarea").value`,
 			`((e) => { e.value = %s; e.dispatchEvent(new Event("input")); return true; })(document.querySelector(".text-editor textarea"))`, `document.getElementById("done").textContent`, ".text-editor .primary",
 		},
 	} {
