@@ -142,3 +142,66 @@ func TestBrowserConflict(t *testing.T) {
 	}
 	said()
 }
+
+// TestBrowserConflictOfActs restores and deletes texts that were saved in another window since they were read: nothing is done without a
+// question.
+func TestBrowserConflictOfActs(t *testing.T) {
+	s := managed(t)
+	call := func(op string, params map[string]any, status int) {
+		t.Helper()
+		answers(t, s.Do("POST", "/api/v1/automation/"+op, jsonOf(t, map[string]any{"params": params})), status, "")
+	}
+	b := browse(t, s)
+	b.signIn("Administrator")
+	asks := func(action string) {
+		t.Helper()
+		b.wait(`document.querySelector("dialog[open] h2")?.textContent === "Changed by somebody else" && document.querySelector("dialog[open] .danger").textContent === ` + quote(action))
+	}
+	for _, k := range []struct{ family, name, source, open, versions, remove string }{
+		{"Chain", "Desk.Note", "name: Desk.Note\ndescription: %s\nsteps: []\n", "/ui/chains#Desk.Note", "#history", "#remove"},
+		{"Listener", "Notify", "name: Notify\ndescription: %s\nevents: [documentCreated]\nrun: Log\nparams: {level: info, message: hello}\nas: system\n", "/ui/admin#listeners", `.text-editor .row button:nth-of-type(1)`, `.text-editor .row .danger`},
+	} {
+		save := func(said string) {
+			t.Helper()
+			call(k.family+".Save", map[string]any{"source": fmt.Sprintf(k.source, said)}, 200)
+		}
+		version := func(want float64) {
+			t.Helper()
+			read := s.Do("POST", "/api/v1/automation/"+k.family+".Read", `{"params":{"name":"`+k.name+`"}}`).JSON(t)
+			if got := read["value"].(map[string]any)["version"]; got != want {
+				t.Errorf("%s: version %v, want %v", k.family, got, want)
+			}
+		}
+		save("first")
+		save("second")
+		b.open("/ui/home")
+		b.open(k.open)
+		if k.family == "Listener" {
+			b.click(`[aria-label="Edit Notify"]`)
+		}
+		b.wait(`[...document.querySelectorAll("[role=status]")].some((e) => e.textContent === "No problems found.")`)
+		b.click(k.versions)
+		b.wait(`document.querySelector('[aria-label="Restore version 1"]')`)
+		save("third")
+		b.click(`[aria-label="Restore version 1"]`)
+		asks("Restore version 1")
+		b.shot("conflict-restore-" + k.family)
+		b.press("dialog[open]", "Cancel")
+		b.wait(`!document.querySelector("dialog[open]")`)
+		version(3)
+		b.click(`[aria-label="Restore version 1"]`)
+		asks("Restore version 1")
+		b.press("dialog[open]", "Restore version 1")
+		b.wait(`!document.querySelector("dialog[open]") && (document.getElementById("source") || document.querySelector(".text-editor textarea")).value.includes("first")`)
+		version(4)
+		save("fifth")
+		b.click(k.remove)
+		b.press("dialog[open]", "Delete")
+		asks("Delete " + k.name)
+		version(5)
+		b.press("dialog[open]", "Delete "+k.name)
+		b.wait(`!document.querySelector("dialog[open]")`)
+		b.wait(`document.querySelector("#names, .list")?.innerText.includes("yet.")`)
+		call(k.family+".Read", map[string]any{"name": k.name}, 404)
+	}
+}

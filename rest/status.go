@@ -84,6 +84,7 @@ type problem struct {
 	Detail     string  `json:"detail"`
 	Instance   string  `json:"instance,omitempty"`
 	Code       string  `json:"code"`
+	Subject    string  `json:"subject,omitempty"` // name of what stands against the call
 	Errors     []point `json:"errors,omitempty"`
 	RequestID  string  `json:"requestId,omitempty"`
 	TraceID    string  `json:"traceId,omitempty"` // of the trace the request belongs to, if it says so
@@ -187,7 +188,7 @@ func problemOf(err error, text string) problem {
 	p.Detail = p.Message
 	if fault.Shown(err) {
 		p.Message, p.Detail = text, kind.Explain(err.Error())
-		p.Errors = points(err)
+		p.Errors, p.Subject = points(err), fault.SubjectOf(err)
 	}
 	var found engine.Violations
 	if errors.As(err, &found) {

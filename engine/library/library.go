@@ -181,10 +181,8 @@ func (k *Kind) save(c *engine.Ctx, p *saveParams) (*Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.ChangeToken != nil {
-		if err := k.unchanged(c, name, source, *p.ChangeToken); err != nil {
-			return nil, err
-		}
+	if err := k.unchanged(c, name, source, p.ChangeToken); err != nil {
+		return nil, err
 	}
 	return k.write(c, name, file, source, p.Note)
 }
@@ -198,29 +196,37 @@ func (v *Version) token() string {
 }
 
 // unchanged refuses a text if what it would replace is neither the version of the token nor the same text. Somebody who read another text
-// and gave it a name that is free may save it.
-func (k *Kind) unchanged(c *engine.Ctx, name, source, token string) error {
+// and gave it a name that is free may save it. Without a token nobody is asked.
+func (k *Kind) unchanged(c *engine.Ctx, name, source string, token *string) error {
+	if token == nil {
+		return nil
+	}
 	cur, err := k.current(c, name)
-	if err != nil || cur.token() == token {
+	if err != nil || cur.token() == *token {
 		return err
 	}
-	_, of, _ := strings.Cut(token, "-")
+	_, of, _ := strings.Cut(*token, "-")
 	if cur == nil || cur.Deleted && of != name {
 		return nil
 	}
 	if old, err := k.same(c, cur, name, source); err != nil || old != nil {
 		return err
 	}
-	done := fmt.Sprintf("version %d was saved", cur.Version)
-	if cur.Deleted {
-		done = "it was deleted"
-	}
 	said := "has changed since it was read"
 	if of != name {
 		said = "is there already"
 	}
-	return fault.Conflict.Errorf("%s %s: %s: %s by %s at %s", k.Noun, name, said, done, cur.Author, cur.Time.UTC().Format(time.RFC3339)).
-		WithCode(fault.CodePreconditionFailed).In("changeToken")
+	return k.stale(cur, said)
+}
+
+// stale is the error of a change that is based on another version than the present one.
+func (k *Kind) stale(cur *Version, said string) error {
+	done := fmt.Sprintf("version %d was saved", cur.Version)
+	if cur.Deleted {
+		done = "it was deleted"
+	}
+	return fault.Conflict.Errorf("%s %s: %s: %s by %s at %s", k.Noun, cur.Name, said, done, cur.Author, cur.Time.UTC().Format(time.RFC3339)).
+		WithCode(fault.CodePreconditionFailed).In("changeToken").About(cur.Name)
 }
 
 // accepted returns the name of a text that may be saved.
@@ -355,13 +361,16 @@ func Deployed(c *engine.Ctx, noun string) ([]Version, error) {
 }
 
 // remove takes a text out of use; its versions stay readable.
-func (k *Kind) remove(c *engine.Ctx, name string) error {
+func (k *Kind) remove(c *engine.Ctx, name string, token *string) error {
 	v, err := k.current(c, name)
 	if err != nil {
 		return err
 	}
 	if v == nil || v.Deleted {
 		return fault.NotFound.Errorf("%s %s", k.Noun, name)
+	}
+	if token != nil && v.token() != *token {
+		return k.stale(v, "has changed since it was read")
 	}
 	v.Deleted, v.Author, v.Time = true, author(c), c.Now
 	if err := c.Tx.Table(k.currentTable()).Put(name, v); err != nil {

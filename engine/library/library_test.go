@@ -467,4 +467,22 @@ func TestChangeToken(t *testing.T) {
 	}
 	s.must("Note.Save", "source", "A.A\nd") // who gives no token is not asked
 	s.says("A.A", "d")
+
+	// Restoring and deleting are asked in the same way, and the error names the text.
+	for _, call := range [][]any{{"Note.Restore", "name", "A.A", "version", 1}, {"Note.Delete", "name", "A.A"}} {
+		_, err := s.call(call[0].(string), append(call[1:], "changeToken", second.ChangeToken)...)
+		storagetest.WantKind(t, err, fault.Conflict, "note A.A: has changed since it was read: version 4 was saved by system at ")
+		if fault.CodeOf(err) != fault.CodePreconditionFailed || fault.SubjectOf(err) != "A.A" {
+			t.Errorf("%v: code %v, subject %q", call, fault.CodeOf(err), fault.SubjectOf(err))
+		}
+	}
+	s.says("A.A", "d")
+	fourth := s.must("Note.Read", "name", "A.A").(Version)
+	fifth := s.must("Note.Restore", "name", "A.A", "version", 1, "changeToken", fourth.ChangeToken).(Version)
+	s.says("A.A", "a")
+	s.must("Note.Delete", "name", "A.A", "changeToken", fifth.ChangeToken)
+	_, err := s.call("Note.Restore", "name", "A.A", "version", 2, "changeToken", fifth.ChangeToken)
+	storagetest.WantKind(t, err, fault.Conflict, "note A.A: has changed since it was read: it was deleted by system at ")
+	s.must("Note.Restore", "name", "A.A", "version", 2, "changeToken", "")
+	s.says("A.A", "b")
 }

@@ -23,8 +23,8 @@ func (k *Kind) Ops() []engine.Op {
 		op("Check", "Checks the text of a "+k.Noun+" and returns the errors with line and column; saves nothing.", engine.Reads,
 			engine.On(func(p checkParams, c *engine.Ctx, _ engine.Void) ([]Problem, error) { return p.run(k, c) })),
 		op("Delete", "Undeploys a "+k.Noun+"; its versions remain readable.", engine.Writes,
-			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-				return engine.Void{}, k.remove(c, p.Name)
+			engine.On(func(p deleteParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+				return engine.Void{}, k.remove(c, p.Name, p.ChangeToken)
 			})),
 		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
 			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
@@ -45,6 +45,11 @@ type noParams struct{}
 
 type nameParams struct {
 	Name string `json:"name" doc:"Name of the operation that the text declares."`
+}
+
+type deleteParams struct {
+	Name        string  `json:"name" doc:"Name of the operation that the text declares."`
+	ChangeToken *string `json:"changeToken,omitzero" type:"string" doc:"Change token of the version that was read; an outdated token is refused."`
 }
 
 type checkParams struct {
@@ -126,6 +131,8 @@ type restoreParams struct {
 	Name    string `json:"name" doc:"Name of the operation that the text declares."`
 	Version int64  `json:"version" doc:"Version to deploy."`
 	Note    string `json:"note,omitzero" doc:"Reason for the change, stored with the version."`
+	// The empty token is that of a text that is not there.
+	ChangeToken *string `json:"changeToken,omitzero" type:"string" doc:"Change token of the version that is to be replaced, empty for a deleted text; an outdated token is refused."`
 }
 
 func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
@@ -137,7 +144,7 @@ func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 	if note == "" {
 		note = fmt.Sprintf("version %d again", old.Version)
 	}
-	v, err := k.save(c, &saveParams{Source: old.Source, Name: old.File, Note: note})
+	v, err := k.save(c, &saveParams{Source: old.Source, Name: old.File, Note: note, ChangeToken: p.ChangeToken})
 	if err != nil {
 		return Version{}, err
 	}

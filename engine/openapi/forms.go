@@ -85,7 +85,7 @@ func allForms() map[string]any {
 			"differences", List(Ref("Difference"))),
 		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),
 		"Exception": entitySchema("", "status:integer message type title detail code retryable:boolean",
-			"instance errors:array requestId traceId stacktrace has_error:boolean number:integer violations:array"),
+			"instance subject errors:array requestId traceId stacktrace has_error:boolean number:integer violations:array"),
 		"Group":      entitySchema("group", "groupname grouplabel:string? id properties:object", "memberUsers:array memberGroups:array parentGroups:array"),
 		"GroupInput": entitySchema("", "", "groupname grouplabel:string? id properties:object memberUsers:array memberGroups:array parentGroups:array"),
 		"LogEntry": entitySchema("logEntry", `id:integer category:string? principalName:string? comment:string? docLifeCycle:string? docPath:string? docType:string?

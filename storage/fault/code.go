@@ -296,6 +296,15 @@ func CodeOf(err error) Code {
 	return 0
 }
 
+// SubjectOf returns the name of what an error is about, "" if only its message says it.
+func SubjectOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Subject
+	}
+	return ""
+}
+
 // Word returns what programs know an error by: its code, or the name of its kind.
 func Word(err error) string {
 	if c := CodeOf(err); c != 0 {

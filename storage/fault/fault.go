@@ -72,6 +72,7 @@ type Error struct {
 	Kind         Kind
 	Code         Code // a stable word; 0: none
 	Field        string
+	Subject      string // the name of what stands against the call, such as the text that somebody else has saved; "": the message says it
 	Line, Column int
 	Wait         time.Duration // until trying again may go better; 0: not known
 	Message      string
@@ -108,6 +109,9 @@ func (e *Error) At(line, column int) *Error { e.Line, e.Column = line, column; r
 
 // In returns the error with the name of the field it is about.
 func (e *Error) In(field string) *Error { e.Field = field; return e }
+
+// About returns the error with the name of its subject.
+func (e *Error) About(subject string) *Error { e.Subject = subject; return e }
 
 // After returns the error with the time after which trying again may go better.
 func (e *Error) After(wait time.Duration) *Error { e.Wait = wait; return e }
@@ -146,7 +150,7 @@ func Wrap(err error, format string, args ...any) *Error {
 	out := &Error{Kind: Of(err), Message: shortened(fmt.Sprintf(format, quoted(args)...)+": "+err.Error(), maxMessage), Err: err}
 	var e *Error
 	if errors.As(err, &e) {
-		out.Code, out.Field, out.Line, out.Column, out.Wait = e.Code, e.Field, e.Line, e.Column, e.Wait
+		out.Code, out.Field, out.Subject, out.Line, out.Column, out.Wait = e.Code, e.Field, e.Subject, e.Line, e.Column, e.Wait
 	}
 	return out
 }

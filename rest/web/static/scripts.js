@@ -217,7 +217,9 @@
 
   const versions = async () => {
     byId("versions").querySelector("ul").replaceChildren(...await ChainRun.versions(chosen, async (version) => {
-      await run(`${kind}.Restore`, { name: chosen, version });
+      if (!await leave()) return;
+      await fetchKeep();
+      if (!await Keep.act(kind, kind.toLowerCase(), "Restore", { name: chosen, version }, token)) return;
       await load();
       await open(chosen, kind);
       await versions();
@@ -236,7 +238,8 @@
   byId("new-module").addEventListener("click", turnFrom(() => write(emptyModule)));
   byId("remove").addEventListener("click", tried(async () => {
     if (!await Dialogs.confirm(`Delete the ${kind.toLowerCase()}`, `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
-    await run(`${kind}.Delete`, { name: chosen });
+    await fetchKeep();
+    if (!await Keep.act(kind, kind.toLowerCase(), "Delete", { name: chosen }, token)) return;
     write(kind === "Module" ? emptyModule : empty);
     await load();
   }));
@@ -246,7 +249,7 @@
   const fetchKeep = () => (keeping ||= Promise.all(["conflict", "keep"].map((name) => new Promise((go, no) => {
     document.head.append(make("script", { src: byId("code").dataset[name], onload: go, onerror: () => {
       keeping = null;
-      no(new Error("The server did not answer. Nothing is saved; try again."));
+      no(new Error("The server did not answer. Nothing has changed; try again."));
     } }));
   }))));
   byId("edit").addEventListener("submit", tried(async () => {
