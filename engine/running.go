@@ -441,8 +441,9 @@ func (c *Ctx) EndElsewhere(id string, otherwise error) (any, error) {
 	return s, nil
 }
 
-// KeepStopped keeps a chain that waited and that the caller has stopped, with what is kept of the run that began it and in its place.
-func (c *Ctx) KeepStopped(run *EndedRun) error {
+// KeepEnded keeps a chain that waited and does not go on, with what is kept of the run that began it and in its place. Run says who has
+// stopped it, or with what error it has failed.
+func (c *Ctx) KeepEnded(run *EndedRun) error {
 	e, all := c.run.e, c.Tx.As(c.Tx.Repo().System())
 	kept, d, err := e.endedRun(all, run.ID)
 	switch {
@@ -456,7 +457,7 @@ func (c *Ctx) KeepStopped(run *EndedRun) error {
 		}
 		c.After(func(ctx context.Context) error { return e.forgetLate(ctx, run.ID) })
 	}
-	kept.StoppedBy, kept.Error, kept.Duration = c.As.Name, run.Error, run.Duration
+	kept.StoppedBy, kept.Code, kept.Error, kept.Duration = run.StoppedBy, run.Code, run.Error, run.Duration
 	kept.Expires = e.now().Add(e.limits.KeepFailed).UTC()
 	d.Steps = nil // Trace has them
 	return e.keepFailed(all, kept, d)

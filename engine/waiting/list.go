@@ -125,6 +125,14 @@ func (w *row) shown(c *engine.Ctx) engine.ShownRun {
 	}
 }
 
+// ended is a chain that does not go on as lists of runs are to keep it.
+func (w *row) ended(c *engine.Ctx) *engine.EndedRun {
+	return &engine.EndedRun{
+		ID: w.Run, Owned: w.Owned, Repository: c.Tx.Repo().Name(), Op: w.Chain, Version: w.Version, EntryPoint: engine.Listener.String(),
+		Start: w.Began, Duration: c.Now.Sub(w.Began),
+	}
+}
+
 // eachWaiting calls f with the chains that wait and that are for the caller to see, until it returns false.
 func eachWaiting(c *engine.Ctx, f func(w *row) bool) error {
 	from, to := "", ""

@@ -170,10 +170,9 @@ func (p runParams) stop(c *engine.Ctx) (any, error) {
 	}
 	s := w.status().asMap()
 	s["state"] = engine.RunStopped
-	return s, errors.Join(w.remove(all), c.KeepStopped(&engine.EndedRun{
-		ID: w.Run, Owned: w.Owned, Repository: c.Tx.Repo().Name(), Op: w.Chain, Version: w.Version, EntryPoint: engine.Listener.String(),
-		Start: w.Began, Duration: c.Now.Sub(w.Began), Error: w.Failure,
-	}))
+	run := w.ended(c)
+	run.StoppedBy, run.Error = c.As.Name, w.Failure
+	return s, errors.Join(w.remove(all), c.KeepEnded(run))
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

@@ -390,6 +390,9 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 	if err != nil || w.Run == "" {
 		return err // it has gone on already, or was stopped
 	}
+	if t.Reason == erased {
+		return lose(ctx, e, t)
+	}
 	call := engine.Call{
 		Op: w.Chain, Version: w.next(e), As: e.System(), For: w.Owned, EntryPoint: engine.Listener, Asked: &engine.Asked{Began: w.began()},
 	}
@@ -451,25 +454,6 @@ func goOn(tx *storage.Tx, e *engine.Engine, t turn) error {
 		return err
 	}
 	return tx.Table(table).Delete(t.Key)
-}
-
-// erase ends what waits for something of a document.
-func erase(tx *storage.Tx, d *storage.Doc) error {
-	all := tx.As(tx.Repo().System())
-	for a, err := range storage.Records[awaited](all.Table(eventTable), d.ID()+"/", d.ID()+"0", 0) {
-		if err != nil {
-			return err
-		}
-		var w row
-		found, err := all.Table(table).Get(a.Key, &w)
-		if err == nil && found {
-			err = w.remove(all)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // leave ends the chains of a user.
