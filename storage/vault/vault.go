@@ -129,15 +129,23 @@ func (c *Credential) check() error {
 
 // checkKind describes members that a credential of its kind lacks, or has none of.
 func (c *Credential) checkKind() error {
-	switch {
-	case (c.Kind == Basic || c.Kind == OAuth2) != (c.User != ""):
-		return fault.Invalid.Errorf("user: is for the kinds basic and oauth2, which need it").In("user")
-	case (c.Kind == Header) != (c.Header != ""):
-		return fault.Invalid.Errorf("header: is for the kind header, which needs it").In("header")
-	case (c.Kind == OAuth2) != (c.TokenURL != ""):
-		return fault.Invalid.Errorf("tokenUrl: is for the kind oauth2, which needs it").In("tokenUrl")
-	case len(c.Scopes) > 0 && c.Kind != OAuth2:
-		return fault.Invalid.Errorf("scopes: are for the kind oauth2").In("scopes")
+	for _, m := range []struct {
+		name, value string
+		kinds       []string
+	}{
+		{"user", c.User, []string{Basic, OAuth2}},
+		{"header", c.Header, []string{Header}},
+		{"tokenUrl", c.TokenURL, []string{OAuth2}},
+	} {
+		switch of := slices.Contains(m.kinds, c.Kind); {
+		case of && m.value == "":
+			return fault.Invalid.Errorf("%s: is required for the kind %s", m.name, c.Kind).In(m.name)
+		case !of && m.value != "":
+			return fault.Invalid.Errorf("%s: must be empty for the kind %s", m.name, c.Kind).In(m.name)
+		}
+	}
+	if len(c.Scopes) > 0 && c.Kind != OAuth2 {
+		return fault.Invalid.Errorf("scopes: must be empty for the kind %s", c.Kind).In("scopes")
 	}
 	if c.Kind == OAuth2 {
 		return checkAddress("tokenUrl", c.TokenURL, "https", "http")
