@@ -30,6 +30,15 @@ func (b *tab) fill(key, value string) {
 	eval[bool](b, `(() => { const e = `+field+`; e.focus(); e.value = `+quote(value)+`; return e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 }
 
+// suggests waits until a field of a card suggests a value.
+func (b *tab) suggests(key, value string) {
+	b.t.Helper()
+	field := fmt.Sprintf(`document.querySelector('[data-key="%s"]')`, key)
+	b.wait(field)
+	eval[bool](b, field+`.focus() === undefined`)
+	b.wait(`[...document.getElementById(` + field + `.getAttribute("list")).options].some((o) => o.value === ` + quote(value) + `)`)
+}
+
 // checked waits until the text of a chain has been checked.
 func (b *tab) checked(source string) {
 	b.t.Helper()
@@ -54,6 +63,7 @@ func TestBrowserChains(t *testing.T) {
 	b.fill("/steps/1/if", "Document.title != 'Closed'")
 	b.addStep("/steps/1/then", "setproperty", "Document.SetProperty")
 	b.wait(`document.querySelector('[data-path="/steps/1/then/0"] .wrong')`)
+	b.suggests("/steps/1/then/0/params/xpath", "dc:description")
 	b.fill("/steps/1/then/0/params/xpath", "dc:descriptio")
 	b.fill("/steps/1/then/0/params/value", "Closed: @{w")
 	b.wait(`document.querySelector('[data-path="/steps/1/then/0"] .field .wrong')?.textContent.includes("dc:description")`)
@@ -81,6 +91,7 @@ func TestBrowserChains(t *testing.T) {
 	const source = "name: Desk.Close\ninput: document\noutput: document\nparams:\n  - name: why\n    type: string\n    required: true\nsteps:\n  - op: Document.Lock\n" +
 		"  - if: Document.title != 'Closed'\n    then:\n      - op: Document.SetProperty\n        params:\n          xpath: dc:description\n          value: 'Closed: @{why}'\n  - op: Document.Unlock\n"
 	b.checked(source)
+	b.suggests("try %input", "/")
 	b.fill("try %input", "/desk")
 	b.fill("try param why", "tried")
 	b.click("#dry") // before it is saved

@@ -82,6 +82,7 @@ func TestBrowserDocumentActs(t *testing.T) {
 	b.set(`dialog [name="dc:description"]`, "Says hello.")
 	b.press("dialog", "Save")
 	b.wait(`!document.querySelector("dialog") && document.getElementById("done").textContent === "Saved."`)
+	b.wait(`document.activeElement.textContent === "Edit" && document.activeElement.closest("#acts")`) // the focus is where it was
 	if got := doc()["properties"].(map[string]any); got["dc:title"] != nil || got["dc:description"] != "Says hello." || got["dc:nature"] != "letter" {
 		t.Errorf("after the change %v", got)
 	}

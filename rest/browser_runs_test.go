@@ -41,9 +41,15 @@ func TestBrowserRecordedRuns(t *testing.T) {
 		t.Errorf("steps %q", got)
 	}
 	b.shot("run-failed")
+	if got := eval[string](b, `document.querySelector("#one .alert").textContent + "|" + [...document.querySelectorAll("#one dd")].at(-1).textContent`); got != "Desk.Find: step 1: Document.GetChild: /cellar (not found)|/cellar (not found)" {
+		t.Errorf("the run says %q", got)
+	}
 	set("#again [name=params]", `{name: desk}`)
 	b.click("#again .primary")
 	b.wait(`document.getElementById("message").textContent.startsWith("Parameters: not JSON: ") && document.activeElement.name === "params"`)
+	if got := eval[float64](b, `document.getElementById("message").getBoundingClientRect().top`); got < 0 || got > 700 {
+		t.Errorf("the message is at %v, where nobody looks", got)
+	}
 	set("#again [name=params]", `{"name": "desk"}`)
 	b.click("#again .primary")
 	b.wait(`document.getElementById("again").querySelector("pre").textContent.includes('"path": "/desk"')`)
@@ -56,7 +62,7 @@ func TestBrowserRecordedRuns(t *testing.T) {
 	}
 	b.wait(`!document.getElementById("compared").hidden`)
 	if got := eval[string](b, `[...document.querySelectorAll("#compared .differs")].map((e) => [...e.children].slice(0, 3).map((c) => c.textContent).join(": ")).join("|")`); got !=
-		"name: desk: shelf|Step 1: Desk.Find: Folder /desk: Desk.Find: Folder /shelf|› Step 2: Document.GetChild: Folder /desk: Document.GetChild: Folder /shelf|› Step 3: Document.SetProperty: Folder /desk: Document.SetProperty: Folder /shelf" {
+		"name: desk: shelf|Result: Desk.Find: Folder /desk: Desk.Find: Folder /shelf|› Step 1: Document.GetChild: Folder /desk: Document.GetChild: Folder /shelf|› Step 2: Document.SetProperty: Folder /desk: Document.SetProperty: Folder /shelf" {
 		t.Errorf("differences %q", got)
 	}
 	b.shot("runs-compared")

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -99,6 +100,32 @@ func TestBrowserScroll(t *testing.T) {
 	}
 	if got := eval[string](b, `[...document.querySelectorAll("#children li")].at(-1).textContent`); !strings.Contains(got, "Plan 02999") {
 		t.Errorf("the last row is %q", got)
+	}
+
+	// All of them are more than a query can name, and more than one call changes.
+	workThrough(t, s)
+	b.click("#all")
+	b.press("#children .chosen-bar", "Export CSV")
+	b.wait(`document.querySelector("dialog h2")?.textContent === "Export 3000 documents as CSV"`)
+	b.keepFiles()
+	b.press("dialog", "Export")
+	b.wait(`window.kept.length === 1`)
+	if lines := strings.Split(strings.TrimSpace(eval[string](b, `kept.pop().text()`)), "\n"); len(lines) != documents+1 || !strings.Contains(lines[0], "dc:title") || !strings.Contains(lines[documents], "Plan 02999") {
+		t.Errorf("the table of all has %d lines", len(lines))
+	}
+	b.wait(`!document.querySelector("dialog[open]")`)
+	b.press("#children .chosen-bar", "Edit")
+	b.set(`dialog [name="dc:description"]`, "changed")
+	b.press("dialog", "Save")
+	b.wait(`!document.querySelector("dialog[open]") && document.getElementById("done").textContent === "Saved."`)
+	calls := 0
+	for _, address := range b.seen {
+		if strings.HasSuffix(address, "/Document.Update") {
+			calls++
+		}
+	}
+	if got := s.Do("GET", "/api/v1/search/lang/NXQL/execute?pageSize=1&query="+url.QueryEscape("SELECT * FROM Note WHERE dc:description = 'changed' AND ecm:isVersion = 0"), "").JSON(t)["resultsCount"]; got != float64(documents) || calls != 3 {
+		t.Errorf("%v documents were changed by %d calls", got, calls)
 	}
 	b.quiet()
 }

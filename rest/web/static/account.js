@@ -21,20 +21,23 @@
   };
 
   const list = (id, all, empty) => byId(id).replaceChildren(...(all.length ? all : [make("li", { class: "soft" }, empty)]));
-  const end = (label, name, act) => make("button", { type: "button", class: "quiet danger", "aria-label": `${label} ${name}`, onclick: tried(async () => {
-    if (!await Dialogs.confirm(label, `${label}: ${name}?`, label)) return;
+  const end = (label, name, done, act) => make("button", { type: "button", class: "quiet danger", "aria-label": `${label} ${name}`, onclick: tried(async (e) => {
+    const section = e.target.closest("section");
+    if (!await Dialogs.confirm(label, `${label} ${name}?`, label)) return;
     await act();
-    say("Done.");
     await signedIn();
+    say(done);
+    section.tabIndex = -1;
+    section.focus(); // the button is gone
   }) }, label);
 
   const signedIn = async () => {
     const [sessions, tokens, given] = await Promise.all([run("SignIn.List", {}), call("GET", "/api/v1/token").then((a) => a.answer.entries || []), call("GET", "/api/v1/oauth2/token/client").then((a) => a.answer.entries || [])]);
     list("sessions", sessions.map((s) => make("li", {}, make("div", {}, make("strong", {}, s.current ? "This browser" : "Another browser"), make("p", { class: "small" }, s.began ? `signed in ${new Date(s.began).toLocaleString()} · ` : "", `until ${new Date(s.expires).toLocaleString()}`)),
-      s.current ? null : end("Sign out", `the browser of ${new Date(s.began || s.expires).toLocaleString()}`, () => run("SignIn.End", { id: s.id })))), "You are signed in by something else than a browser.");
+      s.current ? null : end("Sign out", s.began ? `the browser that signed in on ${new Date(s.began).toLocaleString()}` : "the other browser", "The other browser has to sign in again.", () => run("SignIn.End", { id: s.id })))), "You are signed in by something else than a browser.");
     list("devices", [
-      ...tokens.map((t) => make("li", {}, make("div", {}, make("strong", {}, t.application), make("p", { class: "small" }, [t.deviceDescription || t.deviceId, t.permission].filter(Boolean).join(" · "))), end("Revoke", t.application, () => call("DELETE", `/api/v1/token/${encodeURIComponent(t.id)}`)))),
-      ...given.map((t) => make("li", {}, make("div", {}, make("strong", {}, t.clientId || t.serviceName), make("p", { class: "small" }, "a client that you gave access")), end("Revoke", t.clientId || t.serviceName, () => call("DELETE", `/api/v1/oauth2/token/client/${encodeURIComponent(t.clientId || t.serviceName)}/user/${encodeURIComponent(site.user)}`)))),
+      ...tokens.map((t) => make("li", {}, make("div", {}, make("strong", {}, t.application), make("p", { class: "small" }, [t.deviceDescription || t.deviceId, t.permission].filter(Boolean).join(" · "))), end("Revoke", `the token of ${t.application}`, "Revoked.", () => call("DELETE", `/api/v1/token/${encodeURIComponent(t.id)}`)))),
+      ...given.map((t) => make("li", {}, make("div", {}, make("strong", {}, t.clientId || t.serviceName), make("p", { class: "small" }, "a client that you gave access")), end("Revoke", `the access of ${t.clientId || t.serviceName}`, "Revoked.", () => call("DELETE", `/api/v1/oauth2/token/client/${encodeURIComponent(t.clientId || t.serviceName)}/user/${encodeURIComponent(site.user)}`)))),
     ], "No device or program has a token of yours.");
   };
 

@@ -103,7 +103,7 @@ const AdminPanes = (() => {
     const about = await run("Server.Status", {});
     const content = about.content;
     pane.replaceChildren(...[
-      table(response.ok ? "The server is ready" : "The server is not ready", ["Check", "State"], flat(checks).map(([k, v]) => row(k, make("span", { class: `tag ${v.startsWith("ok") ? "good" : "bad"}` }, v)))),
+      table(response.ok ? "The server is ready" : "The server is not ready", ["Check", "State"], flat(checks).map(([k, v]) => row(Form.words(k.replace(/Status$/, "")), make("span", { class: `tag ${v.startsWith("ok") ? "good" : "bad"}` }, v)))),
       about.nodes.length ? table("Nodes", ["Node", "Host", "Version", "Started", "State"], about.nodes.map((n) => row(n.address, n.host, n.version, when(n.started), make("span", { class: `tag ${n.lost ? "bad" : "good"}` }, n.lost ? "lost" : "serves")))) : null,
       make("section", { class: "panel", "aria-labelledby": "content-title" }, make("h2", { id: "content-title" }, "Stored files"),
         content ? make("p", {}, `${content.verified} contents (${size(content.bytes)}) verified since the start. All content is read every ${span(content.every)}; `, content.last ? `the last time ended ${when(content.last)}.` : "the first time is under way.") : make("p", { class: "soft" }, "The content is not verified in the background here."),

@@ -59,21 +59,46 @@
     };
   };
 
-  // byOperation is a section whose form and calls are operations.
-  const byOperation = (name, family) => ({
-    name, key: (x) => x.name, list: async () => ({ entries: await run(`${family}.List`, {}) }),
-    row: (x) => [x.kind, x.url, x.description],
-    fields: async (x) => Form.ofParams((await call("GET", `/api/v1/automation/${family}.Save`)).answer.params).filter((f) => !x || f.name !== "name"),
+  // Credentials are sent to other services. Some of their fields are for some kinds alone.
+  const kinds = [["basic", "User and password"], ["bearer", "Token (bearer)"], ["header", "Header"], ["oauth2", "OAuth 2 client credentials"]];
+  const only = { user: ["basic", "oauth2"], header: ["header"], tokenUrl: ["oauth2"], scopes: ["oauth2"] };
+  const ofKind = (v) => Object.fromEntries(Object.entries(v).filter(([name]) => !only[name] || only[name].includes(v.kind)));
+  const credentials = {
+    name: "credential", key: (x) => x.name, list: async () => ({ entries: await run("Credential.List", {}) }),
+    row: (x) => [kinds.find(([kind]) => kind === x.kind)?.[1], x.url, [...(x.chains || []), ...(x.users || [])].length ? `for ${[...(x.chains || []), ...(x.users || [])].join(", ")}` : "nobody may use it yet", x.description],
+    fields: (x) => [
+      ...(x ? [] : [{ name: "name", kind: "text", required: true, most: 100, doc: "By which steps and scripts name it, such as bookkeeping." }]),
+      { name: "kind", label: "Sign-in", kind: "choice", required: true, values: kinds, doc: "How the service is signed in to." },
+      { name: "url", label: "Address", kind: "text", required: true, doc: "The credential is sent only to addresses that begin with it, such as https://api.example.com/v1/." },
+      { name: "user", label: "User or client ID", kind: "text", required: true },
+      { name: "header", label: "Name of the header", kind: "text", required: true, doc: "Such as X-Api-Key." },
+      { name: "tokenUrl", label: "Token address", kind: "text", required: true, doc: "Where the client gets its tokens." },
+      { name: "scopes", label: "Scopes", kind: "text", list: true },
+      { name: "secret", label: "Secret", kind: "text", secret: true, required: !x, doc: `The password, the token, the value of the header or the client secret.${x ? " Empty leaves it as it is; a new address, user or header needs it again." : ""}` },
+      { name: "chains", label: "Chains that may use it", kind: "text", list: true, pick: "chain", doc: "For everybody who runs them." },
+      { name: "users", label: "Users and groups that may use it", kind: "text", list: true, pick: "who", doc: "In calls and scripts of their own." },
+      { name: "description", kind: "text", folded: true },
+    ],
     values: (x) => x,
-    create: (v) => run(`${family}.Save`, v),
-    change: (x, v, all) => run(`${family}.Save`, { ...all, name: x.name }),
-    remove: (x) => run(`${family}.Delete`, { name: x.name }),
-  });
+    ready: (form) => {
+      const kind = form.field("kind").element.querySelector("select");
+      const show = () => Object.entries(only).forEach(([name, of]) => form.field(name).show(of.includes(kind.value)));
+      kind.addEventListener("change", show);
+      show();
+    },
+    create: async (v) => {
+      if ((await run("Credential.List", {})).some((x) => x.name === v.name)) throw new Refused(409, { errors: [{ pointer: "#/name", detail: `There is a credential ${v.name} already.` }] });
+      return run("Credential.Save", ofKind(v));
+    },
+    change: (x, v, all) => run("Credential.Save", { ...ofKind(all), name: x.name }),
+    remove: (x) => run("Credential.Delete", { name: x.name }),
+  };
 
   // edit asks for the values of an entry, or of a new one.
   const edit = async (s, x, refresh) => {
     const now = x && s.read ? await s.read(x) : x;
     const form = Form.of(await s.fields(now), now ? s.values(now) : {}, { folded: "More" });
+    s.ready?.(form);
     const done = await Dialogs.open({ title: x ? `Change ${s.key(x)}` : `New ${s.name}`, action: x ? "Save" : "Create", body: [form.element], act: async () => {
       try {
         if (x) await s.change(now, form.changed(), form.value());
@@ -86,11 +111,11 @@
     } });
     if (!done) return;
     say(x ? "Saved." : "Created.");
-    await refresh();
+    await refresh(x && `Change ${s.key(x)}`);
   };
 
   const section = async (s) => {
-    const search = s.search ? make("input", { type: "search", autocomplete: "off", oninput: tried(() => refresh(), false) }) : null;
+    const search = s.search ? make("input", { type: "search", autocomplete: "off", oninput: tried(() => rows.refresh(), false) }) : null;
     const rows = Rows.list({
       label: `All of kind ${s.name}`, height: 56,
       load: (after) => s.list(search?.value.trim(), after),
@@ -105,8 +130,13 @@
         }) }, "Delete"),
       ],
     });
-    const refresh = () => rows.refresh();
-    const box = make("div", { class: "panel" }, make("div", { class: "row list-head" }, search ? make("label", {}, "Search ", search) : null, make("button", { type: "button", class: "primary", onclick: tried(() => edit(s, null, refresh)) }, `New ${s.name}`)), rows.element);
+    const fresh = make("button", { type: "button", class: "primary", onclick: tried(() => edit(s, null, refresh)) }, `New ${s.name}`);
+    // What was pressed was drawn again, or is gone.
+    const refresh = async (pressed) => {
+      await rows.refresh();
+      if (box.isConnected && document.activeElement === document.body) ([...rows.element.querySelectorAll("button")].find((b) => b.ariaLabel === pressed) || fresh).focus();
+    };
+    const box = make("div", { class: "panel" }, make("div", { class: "row list-head" }, search ? make("label", {}, "Search ", search) : null, fresh), rows.element);
     return [box, refresh];
   };
 
@@ -195,7 +225,7 @@
     acts: (s, name) => [make("button", { type: "button", class: "quiet", "aria-label": `New secret of ${name}`, onclick: tried(async () => {
       if (!await Dialogs.confirm("New secret", `Make a new secret of ${name}? The present one stays valid for a day.`, "Make a secret", false)) return;
       const made = await run("Hook.RenewSecret", { name });
-      await Dialogs.open({ title: `Secret of ${name}`, action: "", cancel: "Close", body: [make("p", {}, "It is shown only once."), make("p", { class: "secret" }, make("code", {}, made.secret)), make("p", { class: "soft" }, `Address: ${location.origin}${site.prefix}${made.path}`)] });
+      await Dialogs.open({ title: `Secret of ${name}`, action: "", cancel: "Close", body: [make("p", {}, "It is shown only once."), make("p", { class: "secret" }, make("code", {}, made.secret), make("button", { type: "button", onclick: copy(made.secret) }, "Copy")), make("p", { class: "soft" }, `Address: ${location.origin}${site.prefix}${made.path}`)] });
     }) }, "New secret")],
   });
 
@@ -226,7 +256,17 @@
     const title = (k) => Form.words(k.nouns || `${k.noun}s`);
     const select = make("select", {}, ...others.map((k) => make("option", { value: k.family }, title(k))));
     const box = make("div");
-    const open = () => Texts.pane(others.find((k) => k.family === select.value))(box, say);
+    const places = new Map(); // each kind keeps its own, with what is not saved
+    const open = () => {
+      const k = others.find((one) => one.family === select.value);
+      if (!places.has(k)) places.set(k, box.appendChild(make("div")));
+      const here = places.get(k);
+      for (const place of places.values()) {
+        place.hidden = place !== here;
+        if (place.hidden && !Texts.unsaved(place)) place.replaceChildren();
+      }
+      if (!Texts.unsaved(here)) return Texts.pane(k)(here, say);
+    };
     select.addEventListener("change", tried(open, false));
     pane.replaceChildren(make("div", { class: "row list-head" }, make("label", {}, "Kind ", select)), box);
     await open();
@@ -240,7 +280,7 @@
   const panes = [
     ["users", "Users", listed(users)], ["groups", "Groups", listed(groups)], ["vocabularies", "Vocabularies", vocabularies], ["types", "Types", types],
     ["workflows", "Workflows", workflows], ["listeners", "Listeners", listeners], ["schedules", "Schedules", schedules], ["hooks", "Hooks", hooks], ["texts", "Templates and more", texts],
-    ["credentials", "Credentials", listed(byOperation("credential", "Credential"))], ["keys", "API keys", AdminPanes.keys], ["audit", "Audit log", AdminPanes.audit],
+    ["credentials", "Credentials", listed(credentials)], ["keys", "API keys", AdminPanes.keys], ["audit", "Audit log", AdminPanes.audit],
     ["server", "Server", AdminPanes.server], ["figures", "Figures", AdminPanes.figures], ["indexes", "Indexes", AdminPanes.indexes], ["settings", "Settings", AdminPanes.settings],
   ].filter(([id]) => "admin" in site || ["users", "groups"].includes(id)); // what members of powerusers look after
   byId("panes").append(...panes.map(([id]) => make("div", { id, role: "tabpanel", "aria-labelledby": `tab-${id}`, hidden: true })));
@@ -248,6 +288,7 @@
     say("");
     history.replaceState(null, "", `#${id}`);
     for (const [one] of panes) byId(one).hidden = one !== id;
+    if (Texts.unsaved(byId(id))) return; // a text that is not saved is there again
     await panes.find(([one]) => one === id)[2](byId(id), say);
   });
   tried(() => choose(panes.some(([id]) => id === location.hash.slice(1)) ? location.hash.slice(1) : "users"))();

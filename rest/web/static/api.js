@@ -9,6 +9,7 @@ class Refused extends Error {
     super(text.replace(/^(?:Failed to invoke operation:? [\w.]+, )+/, ""));
     this.status = status;
     this.code = body.code;
+    this.subject = body.subject; // the name of what stands against the call
     // fields are the fields that the answer names, each with what is wrong with it.
     this.fields = [
       ...(body.errors || []).filter((e) => e.pointer).map((e) => [e.pointer.replace(/^#\//, ""), e.detail || e.message || text]),
@@ -95,7 +96,7 @@ const complain = (error) => {
   if (done) done.hidden = true; // what went well before
 };
 const calm = () => {
-  byId("message").hidden = true;
+  for (const id of ["message", "done"]) if (byId(id)) byId(id).hidden = true;
 };
 
 // tried runs what a person started, and shows what goes wrong.

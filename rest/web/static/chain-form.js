@@ -88,7 +88,7 @@ const ChainForm = (() => {
     const value = f.kind === "lines" && Array.isArray(f.value) ? f.value.join("\n") : shown(f.value);
     if (many) return [make("textarea", { ...common, rows: Math.min(10, Math.max(2, value.split("\n").length)), spellcheck: "false", placeholder: f.kind === "lines" ? "One a line" : null }, value)];
     const input = make("input", { ...common, value, autocomplete: "off", spellcheck: "false", inputmode: f.kind === "integer" ? "numeric" : null, placeholder: f.usual === undefined || f.usual === null ? null : shown(f.usual) });
-    return [input, Pick.list(input, f)];
+    return [input, Pick.list(input, { ...f, kind: f.pick })];
   };
 
   // field is a labelled control with what is wrong with its value.
@@ -170,11 +170,14 @@ const ChainForm = (() => {
     return details;
   };
 
+  // named tells what members of steps name.
+  const named = { "onError/chain": "operation", "undo/op": "operation", "wait/document": "document" };
+
   // keyed makes fields of members of a step: [key, label, kind, documentation].
   const keyed = (card, outline, edit, rows) => rows.map(([name, label, kind, doc, whole]) => field({
     edit, label, doc, path: `${card.path}/${name}`, kind, whole, value: name.split("/").reduce((v, part) => (v && typeof v === "object" ? v[part] : undefined), Object.fromEntries(card.members.map((m) => [m.name, m.value]))),
     problems: card.problems.filter((p) => p.param === name).map((p) => ({ ...p, message: brief(p) })), variables: [...card.variables, ...outline.offered],
-    values: [], required: false,
+    values: [], required: false, pick: named[name], constant: kind === "boolean",
   }));
 
   const blocks = {
@@ -201,7 +204,9 @@ const ChainForm = (() => {
   const step = (card, outline, edit) => {
     const op = outline.operations[card.op];
     const more = [["when", "Only when", "text", "An expression; unless it is true, the step is skipped", true], ["as", "Keep the result as", "text", "Name of a variable"], ["retry/times", "Tries", "integer", "How often it is tried if it fails for a reason that may pass"], ["retry/pause", "Pause between tries", "text", "Such as 500ms"]];
-    if (!member(card.members, "onError") || member(card.members, "onError").value.chain !== undefined) more.push(["onError/chain", "If it fails, run", "text", "Name of an operation or chain"]);
+    const failing = member(card.members, "onError")?.value;
+    if (!failing || failing.chain !== undefined) more.push(["onError/chain", "If it fails, run", "text", "Name of an operation or chain"]);
+    if (!failing || failing.continue !== undefined) more.push(["onError/continue", "If it fails, go on", "boolean", "With the input of the step"]);
     if (op) more.push(["undo/op", "If the call fails later, undo by", "text", "Name of an operation or chain that makes up for the step"], ["undo/params", "Parameters of the undo", "json", "As JSON; This is what the step returned"]);
     return make("div", { class: "form" },
       op ? make("p", { class: "soft small" }, op.description) : null,

@@ -199,8 +199,10 @@
   });
 
   const restored = async (version) => {
-    await run("Chain.Restore", { name: chosen, version });
-    await open(chosen)();
+    if (!await leave()) return;
+    if (!await Keep.act("Chain", "chain", "Restore", { name: chosen, version }, token)) return;
+    const read = await run("Chain.Read", { name: chosen });
+    await write(read.source, chosen, read.changeToken);
     await history();
   };
   const history = async () => {
@@ -262,7 +264,7 @@
   }));
   byId("remove").addEventListener("click", tried(async () => {
     if (!await Dialogs.confirm("Delete the chain", `Delete ${chosen}? Its versions stay readable.`, "Delete")) return;
-    await run("Chain.Delete", { name: chosen });
+    if (!await Keep.act("Chain", "chain", "Delete", { name: chosen }, token)) return;
     window.history.replaceState(null, "", location.pathname);
     await write(empty, "", "");
     await load();

@@ -34,6 +34,7 @@ const Dialogs = (() => {
         wrong.scrollIntoView({ block: "nearest" });
       } finally {
         if (go) go.disabled = false;
+        if (box.open && document.activeElement === document.body) go?.focus(); // what is disabled loses the focus
       }
     });
     const ended = () => {

@@ -4,7 +4,7 @@ const DocAccess = (() => {
   const { may, op, title } = Docs;
   let about = null;
 
-  const refresh = async () => show(await Docs.read(about));
+  const refresh = () => Docs.redrawn(byId("access"), async () => show(await Docs.read(about)));
   const when = (text) => new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
   const term = (a) => (a.begin || a.end ? [a.begin ? `from ${when(a.begin)}` : "", a.end ? `until ${when(a.end)}` : ""].filter(Boolean).join(" ") : "without limit");
   const blocks = (a) => a.username === "Everyone" && a.permission === "Everything" && !a.granted;

@@ -44,8 +44,9 @@ const DocActs = (() => {
   const publish = async (d) => {
     const page = await Docs.query(d.repository, "SELECT * FROM Document WHERE ecm:mixinType = 'PublishSpace' AND ecm:isTrashed = 0 ORDER BY ecm:path", { size: 200 })();
     const kinds = (d.contextParameters.renditions || []).map((r) => r.name).filter((n) => n === "pdf");
-    const form = Form.of([{ name: "target", label: "Section", kind: "choice", required: true, values: page.entries.map((s) => [s.uid, `${title(s)} (${s.path})`]) }, { name: "renditionName", label: "Publish", kind: "choice", values: kinds, usual: "the document itself" }], page.entries.length === 1 ? { target: page.entries[0].uid } : {});
-    return Dialogs.open({ title: `Publish ${title(d)}`, action: "Publish", body: [make("p", { class: "soft" }, page.entries.length ? "A copy that cannot be changed appears in the section." : "There is no section that you may read."), form.element], act: async () => {
+    if (!page.entries.length) return void await Dialogs.open({ title: `Publish ${title(d)}`, action: "", cancel: "Close", body: [make("p", {}, "There is no section that you may see. Sections are folders of the type Section, in the folder Sections of a domain.")] });
+    const form = Form.of([{ name: "target", label: "Section", kind: "choice", required: true, values: page.entries.map((s) => [s.uid, `${title(s)} (${s.path})`]) }, { name: "renditionName", label: "As", kind: "choice", values: kinds.map((k) => [k, k.toUpperCase()]), none: "the document itself" }], page.entries.length === 1 ? { target: page.entries[0].uid } : {});
+    return Dialogs.open({ title: `Publish ${title(d)}`, action: "Publish", body: [make("p", { class: "soft" }, "A copy that cannot be changed appears in the section."), form.element], act: async () => {
       await op(d, "Document.PublishToSection", form.value());
       return true;
     } });

@@ -5,8 +5,8 @@ const DocTables = (() => {
   const wait = (ms) => new Promise((go) => setTimeout(go, ms));
   const inRepository = (name) => ({ "X-NXRepository": name });
 
-  // save has the server make a table of all documents of a query, and the browser keep it.
-  const save = async (repository, query, xpaths, filename, say) => {
+  // made has the server make a table of all documents of a query.
+  const made = async (repository, query, xpaths, filename, say) => {
     const { answer } = await call("POST", "/api/v1/automation/Bulk.RunAction", { params: { action: "csvExport", query, parameters: JSON.stringify({ xpaths, fileName: filename }) } }, inRepository(repository));
     const { commandId } = bare(answer);
     for (let pause = 200; ; pause = Math.min(pause * 1.5, 3000)) {
@@ -18,10 +18,20 @@ const DocTables = (() => {
     }
     const response = await fetch(`${site.prefix}/api/v1/bulk/${commandId}/result`, { credentials: "same-origin" });
     if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
-    Docs.keep(await response.blob(), filename);
+    return response.blob();
   };
 
-  // ask asks for the columns, and with scopes for the query; then it saves the table.
+  // save has the browser keep one table of all documents of queries; what they have in the first line is there once.
+  const save = async (repository, queries, ...how) => {
+    const parts = [];
+    for (const query of queries) {
+      const part = await made(repository, query, ...how);
+      parts.push(parts.length ? part.slice((await part.text()).indexOf("\n") + 1) : part);
+    }
+    Docs.keep(new Blob(parts, { type: "text/csv" }), how[1]);
+  };
+
+  // ask asks for the columns, and with scopes for the queries; then it saves the table.
   const ask = (title, repository, scopes, filename) => {
     const said = make("p", { role: "status", class: "soft" });
     const form = Form.of([
@@ -37,11 +47,11 @@ const DocTables = (() => {
 
   const live = "ecm:isVersion = 0 AND ecm:isTrashed = 0 AND ecm:mixinType != 'HiddenInNavigation'";
   const ofFolder = (d) => ask(`Export ${Docs.title(d)} as CSV`, d.repository, [
-    [`SELECT * FROM Document WHERE ecm:parentId = ${Docs.quoted(d.uid)} AND ${live} ORDER BY dc:title`, "in this folder"],
-    [`SELECT * FROM Document WHERE ecm:ancestorId = ${Docs.quoted(d.uid)} AND ${live} ORDER BY ecm:path`, "everything below it"],
+    [[`SELECT * FROM Document WHERE ecm:parentId = ${Docs.quoted(d.uid)} AND ${live} ORDER BY dc:title`], "in this folder"],
+    [[`SELECT * FROM Document WHERE ecm:ancestorId = ${Docs.quoted(d.uid)} AND ${live} ORDER BY ecm:path`], "everything below it"],
   ], `${Docs.title(d).replace(/[/\\]/g, "-")}.csv`);
-  const ofMany = (docs) => ask(`Export ${docs.length} documents as CSV`, docs[0].repository, [[`SELECT * FROM Document WHERE ecm:uuid IN (${docs.map((d) => Docs.quoted(d.uid)).join(", ")}) ORDER BY ecm:path`, ""]], "documents.csv");
-  const ofQuery = (query) => ask("Export all results as CSV", "default", [[query, ""]], "search.csv");
+  const ofMany = (docs) => ask(`Export ${docs.length} documents as CSV`, docs[0].repository, [[Docs.inParts(docs).map((part) => `SELECT * FROM Document WHERE ecm:uuid IN (${part.map((d) => Docs.quoted(d.uid)).join(", ")}) ORDER BY ecm:path`), ""]], "documents.csv");
+  const ofQuery = (query) => ask("Export all results as CSV", "default", [[[query], ""]], "search.csv");
 
   // upload makes documents of the rows of a table, and shows what became of them.
   const upload = async (folder) => {
@@ -68,7 +78,7 @@ const DocTables = (() => {
     const bad = (Array.isArray(id.log) ? id.log : []).filter((l) => l.status !== "SUCCESS");
     const counts = id.result || {};
     await Dialogs.open({ title: "Imported", action: "", cancel: "Close", wide: true, body: [
-      make("p", {}, `${(counts.successLineCount || 0).toLocaleString()} rows imported, ${(counts.skippedLineCount || 0).toLocaleString()} skipped, ${(counts.errorLineCount || 0).toLocaleString()} rejected.`),
+      make("p", {}, `${(counts.successLineCount || 0).toLocaleString()} rows imported, ${(counts.skippedLineCount || 0).toLocaleString()} skipped, ${(counts.errorLineCount || 0).toLocaleString()} rejected.${counts.totalLineCount ? "" : " The file has no rows below the first line, which names the columns."}`),
       id.status.state === "ERROR" ? make("p", { class: "alert" }, id.status.errorMessage || "The import failed as a whole.") : null,
       ...(bad.length ? [make("div", { class: "scroll" }, make("table", {}, make("caption", {}, "Rows that were not imported"), make("thead", {}, make("tr", {}, ...["Line", "Status", "Reason"].map((h) => make("th", { scope: "col" }, h)))),
         make("tbody", {}, ...bad.slice(0, 500).map((l) => make("tr", {}, make("th", { scope: "row" }, l.line), make("td", {}, l.status === "ERROR" ? "rejected" : "skipped"), make("td", {}, l.message))))))] : []),

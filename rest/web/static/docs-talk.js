@@ -6,7 +6,7 @@ const DocTalk = (() => {
   const remove = (label, act) => make("button", { type: "button", class: "quiet danger", "aria-label": label, onclick: tried(act) }, "Remove");
 
   const comments = async (d) => {
-    const again = () => comments(d);
+    const again = () => Docs.redrawn(byId("comments"), () => comments(d));
     const { entries } = await ask(d, "/@comment?pageSize=100");
     const text = make("textarea", { rows: 2, name: "text", required: true });
     const own = (c) => c.author === site.user || c.permissions?.includes("Everything");
@@ -59,8 +59,10 @@ const DocTalk = (() => {
         try {
           await op(d, "Document.AddRelation", { ...form.value(), outgoing: true });
         } catch (error) {
-          form.fail(error);
-          throw error;
+          const known = { notfound: "There is no such document, or you may not read it.", exists: "This document has that relation to it already." }[error.code];
+          if (!known && !form.fail(error)) throw error;
+          if (known) form.field("object").say(known).focus();
+          return false;
         }
         return true;
       } })) await again();
@@ -78,7 +80,7 @@ const DocTalk = (() => {
       if (more.length) await op(d, "Document.Subscribe", { notifications: more });
       if (less.length) await op(d, "Document.Unsubscribe", { notifications: less });
       await again();
-    }) }, make("fieldset", {}, make("legend", {}, "Tell me by mail about"), make("div", { class: "checks" }, ...boxes.map((b) => make("label", { class: "check" }, b, b.value)))), make("button", {}, "Save notifications")));
+    }) }, make("fieldset", {}, make("legend", {}, "Tell me by mail about"), make("div", { class: "checks" }, ...boxes.map((b) => make("label", { class: "check" }, b, Form.words(b.value)))), make("button", {}, "Save notifications")));
   };
 
   const publications = async (d, again) => {
@@ -94,7 +96,7 @@ const DocTalk = (() => {
 
   // links shows all but the comments; it asks again for the document after each change.
   const links = async (d) => {
-    const again = async () => links(await Docs.read(d));
+    const again = () => Docs.redrawn(byId("links"), async () => links(await Docs.read(d)));
     const parts = [has(d, "NXTag") || d.contextParameters.tags.length ? tags(d, again) : null, has(d, "NotCollectionMember") ? null : collections(d, again), subscriptions(d, again)];
     const later = await Promise.all([relations(d, again), publications(d, again)]);
     byId("links").replaceChildren(...[...parts, ...later].filter(Boolean));

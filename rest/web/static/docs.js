@@ -16,10 +16,24 @@ const Docs = (() => {
 
   const inputOf = (d) => (Array.isArray(d) && d.length > 1 ? `docs:${d.map((x) => x.uid).join(",")}` : [d].flat()[0].uid);
 
-  // op runs an operation on one document or on several of the same repository.
+  // inParts divides a selection: of all that lists show, the documents are more than a call may change, or a query name.
+  const inParts = (docs) => (docs.length ? [docs.slice(0, 1000), ...inParts(docs.slice(1000))] : []);
+
+  // op runs an operation on one document or on several of the same repository, and returns what it returned last.
   const op = async (d, name, params = {}, headers = {}) => {
     const list = [d].flat();
-    return bare((await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input: inputOf(d) }, { "X-NXRepository": list[0].repository, ...headers })).answer);
+    let out;
+    let done = 0;
+    for (const part of inParts(list)) {
+      try {
+        out = bare((await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input: inputOf(part) }, { "X-NXRepository": list[0].repository, ...headers })).answer);
+      } catch (error) {
+        if (done) error.message += ` (${done.toLocaleString()} of ${list.length.toLocaleString()} documents are done)`;
+        throw error;
+      }
+      done += part.length;
+    }
+    return out;
   };
 
   // save changes properties if the document is still as it was read; otherwise the server refuses with 409.
@@ -88,7 +102,25 @@ const Docs = (() => {
       body: JSON.stringify({ params, input: inputOf(d) }),
     });
     if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
-    keep(await response.blob(), filename);
+    const file = await response.blob();
+    if (file.size === 22 && filename.endsWith(".zip")) throw new Error("There are no files to download."); // so long is an archive without entries
+    keep(file, filename);
+  };
+
+  // redrawn draws a part of the page again after a change and says so. The focus stays on the button of the same name in the same
+  // section, or goes to the section.
+  const redrawn = async (box, draw, words = "Saved.") => {
+    const at = document.activeElement;
+    const name = (e) => e.getAttribute("aria-label") || e.textContent;
+    const section = at.closest("section[aria-label]")?.ariaLabel;
+    await draw();
+    byId("done").textContent = words;
+    byId("done").hidden = false;
+    if (at.isConnected && at !== document.body) return;
+    const now = [...box.querySelectorAll("section")].find((s) => s.ariaLabel === section) || box;
+    const same = [...now.querySelectorAll("button")].find((b) => name(b) === name(at));
+    now.tabIndex = -1;
+    (same || now).focus({ preventScroll: true });
   };
 
   let schemas = null;
@@ -99,5 +131,5 @@ const Docs = (() => {
     return types.get(type);
   };
 
-  return { at, link, title, ask, read, find, op, save, create, may, has, query, quoted, blobs, add, filesIn, keep, download, allSchemas, schemasOf };
+  return { at, link, title, ask, read, find, op, save, create, may, has, query, quoted, inParts, blobs, redrawn, add, filesIn, keep, download, allSchemas, schemasOf };
 })();

@@ -38,7 +38,11 @@
     const gone = label === "Delete permanently" || label === "Move to trash";
     if (label === "New") location.hash = Docs.link(out).split("#")[1];
     else if (gone && out?.uid === shown.uid && shown.parentRef) location.hash = `${encodeURIComponent(shown.repository)}/${shown.parentRef}`;
-    else await show();
+    else {
+      await show();
+      // What was pressed was drawn again, or is gone.
+      if (document.activeElement === document.body) ([...byId("acts").children].find((b) => b.textContent === label) || byId("title")).focus();
+    }
   };
 
   const tabs = [

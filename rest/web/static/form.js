@@ -62,7 +62,7 @@ const Form = (() => {
   // choice is a list of values, or of the entries of a vocabulary, which come later.
   const choice = (f, value, common) => {
     const option = ([v, label]) => make("option", { value: v, selected: String(v) === String(value ?? "") }, label);
-    const select = make("select", common, make("option", { value: "" }, f.usual ? `usually ${f.usual}` : ""), ...(f.values || []).map((v) => option(Array.isArray(v) ? v : [v, v])));
+    const select = make("select", common, make("option", { value: "" }, f.none || (f.usual ? `usually ${f.usual}` : "")), ...(f.values || []).map((v) => option(Array.isArray(v) ? v : [v, v])));
     const keep = () => value && ![...select.options].some((o) => o.value === String(value)) && select.append(option([value, value]));
     keep();
     if (f.directory) {
@@ -210,6 +210,8 @@ const Form = (() => {
       else input?.removeAttribute("aria-invalid");
       return input;
     };
+    // show hides a field that other values make needless; it is not required then.
+    self.show = (on) => (element.hidden = !on);
     self.value = () => {
       try {
         return inner.value();
@@ -229,7 +231,7 @@ const Form = (() => {
     const element = make("div", { class: "form" }, ...shown, rest.length ? make("details", {}, make("summary", {}, shown.length ? folded : "Fields"), ...rest) : null);
     const calmAll = () => all.forEach((x) => x.say(""));
     const need = (out) => {
-      const missing = all.filter((x) => x.field.required && (out[x.field.name] === null || out[x.field.name] === undefined));
+      const missing = all.filter((x) => x.field.required && !x.element.hidden && (out[x.field.name] === null || out[x.field.name] === undefined));
       missing.forEach((x) => x.say("Required."));
       if (!missing.length) return;
       missing[0].say("Required.")?.focus();
@@ -304,17 +306,5 @@ const Form = (() => {
     return { ...f, kind: s.type === "string" ? "text" : "any", lines: /^(query|script|source|message|text|body|template)$/i.test(name) ? 3 : undefined };
   });
 
-  // ofParams are the fields of the parameters of an operation, as the server describes them.
-  const ofParams = (params) => params.map((p) => {
-    const f = { name: p.name, label: p.name, doc: p.description, required: p.required, values: p.values, secret: p.secret, folded: !p.required && !p.secret, pick: Pick.kindOf(p.name, "", p.type) };
-    if (p.required && p.values?.length > 1 && p.type === "string") return { ...f, kind: "choice", values: p.values.map((v) => [v, v]) };
-    if (/^(integer|int|long)$/.test(p.type)) return { ...f, kind: "integer" };
-    if (/^(float|double|number)$/.test(p.type)) return { ...f, kind: "number" };
-    if (/^(boolean|date)$/.test(p.type)) return { ...f, kind: p.type };
-    if (p.type === "stringlist") return { ...f, kind: "text", list: true };
-    if (/^(properties|map|object)$/.test(p.type)) return { ...f, kind: "pairs" };
-    return { ...f, kind: /^(string|document|documentref|path|resource|serializablestring)/i.test(p.type) ? "text" : "any", lines: /^(query|script|source|message|text|body|template)$/i.test(p.name) ? 3 : undefined };
-  });
-
-  return { of, ofSchema, ofJSON, ofParams, words, size, same };
+  return { of, ofSchema, ofJSON, words, size, same };
 })();

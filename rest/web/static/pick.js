@@ -42,6 +42,8 @@ const Pick = (() => {
     group: async (text) => (await call("GET", `/api/v1/group/search?pageSize=20&q=${encodeURIComponent(text || "*")}`)).answer.entries.map((g) => [g.groupname, g.grouplabel]),
     tag: async (text) => (await run("Tag.Suggestion", { searchTerm: text })).map((t) => t.displayLabel),
     permission: () => "Read ReadWrite Write Everything AddChildren Browse Remove Version WriteProperties WriteSecurity ReadSecurity ManageWorkflows Comment".split(" "),
+    chain: () => once("chains", async () => (await run("Chain.List", {})).map((c) => c.name)),
+    credential: () => once("credentials", async () => (await run("Credential.List", {})).map((c) => [c.name, c.url])),
     user: async (text) => (text.length < 2 ? [] : (await call("GET", `/api/v1/user/search?pageSize=8&q=${encodeURIComponent(text)}`)).answer.entries.map((u) => u.id)),
   };
 
@@ -56,7 +58,7 @@ const Pick = (() => {
   };
 
   // kindOf tells what a parameter names. Users and directories have no check, so they are told by their usual names.
-  const kindOf = (name, names, type) => names || (/^(document|documentref)$/.test(type) ? "document" : /^(user|username|actor|assignee|initiator|manager)$/i.test(name) ? "user" : /^directory(Name)?$/.test(name) ? "directory" : "");
+  const kindOf = (name, names, type) => names || (/^(document|documentref)$/.test(type) ? "document" : /^(user|username|actor|assignee|initiator|manager)$/i.test(name) ? "user" : name === "credential" ? name : /^directory(Name)?$/.test(name) ? "directory" : "");
 
   // list gives a field a list of suggestions, which is asked for while the field has the focus.
   const list = (input, { kind, values = [], variables = [], whole = false }) => {

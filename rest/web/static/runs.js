@@ -9,15 +9,33 @@
   const hasEnded = (r) => ["done", "failed", "stopped"].includes(r.state);
   const text = (v) => (v === undefined || v === null ? "" : typeof v === "string" ? v : JSON.stringify(v));
 
-  // button carries out an act on a run, schedule or job and shows everything again.
-  const button = (label, name, act, kind = "quiet") => make("button", { type: "button", class: kind, "aria-label": `${label} ${name}`, onclick: tried(async () => {
-    if ((await act()) !== false) await show();
+  const say = (words) => {
+    byId("done").textContent = words;
+    byId("done").hidden = !words;
+  };
+
+  // refocus puts the focus on the button of a name in a section that was drawn again, or on the section if the button is gone.
+  const refocus = (section, name) => {
+    if (section.hidden) return byId("main").focus();
+    const again = section.querySelector(`[aria-label="${CSS.escape(name)}"]`);
+    if (!again) section.tabIndex = -1;
+    (again || section).focus({ preventScroll: true });
+  };
+
+  // button carries out an act on a run, schedule or job, shows everything again and says what the act returned.
+  const button = (label, name, act, kind = "quiet") => make("button", { type: "button", class: kind, "aria-label": `${label} ${name}`, onclick: tried(async (e) => {
+    const section = e.target.closest("section");
+    const said = await act();
+    if (said === false) return;
+    await show();
+    say(said === true || !said ? "" : said);
+    if (section?.isConnected) refocus(section, `${label} ${name}`);
   }) }, label);
 
   const stop = (r) => button(r.state === "running" ? "Cancel" : "Stop", r.op, async () => {
     if (!confirm(r.state === "running" ? `Cancel ${r.op}? All changes of the call are undone.` : `Stop ${r.op}? What it has done stays.`)) return false;
     await run("Run.Stop", { id: r.id });
-    return true;
+    return `${r.op} is stopped.`;
   }, "quiet danger");
 
   // goOn has a chain that waits go on. One that failed may do so in a version in which the cause is fixed. The list is old if the chain
@@ -32,7 +50,7 @@
       asked = true;
       await run("Run.Continue", { id: r.id, version: version.value });
     } });
-    return asked;
+    return asked && `${r.op} goes on.`;
   };
 
   // waits says what a chain waits for, and until when.
@@ -185,7 +203,7 @@
     for (let i = 0; i < Math.max(left.length, right.length); i++) {
       const [x, y] = [left[i], right[i]];
       const value = (s) => (s ? `${s.op}: ${s.error || s.output || "no output"}` : "not run");
-      rows.push(row(`${"› ".repeat((x || y).depth)}Step ${i + 1}`, value(x), value(y)));
+      rows.push(row(i ? `${"› ".repeat((x || y).depth)}Step ${i}` : "Result", value(x), value(y))); // errors number the steps of a chain in this way
       rows.push(make("tr", {}, make("th", { scope: "row" }, "Duration"), make("td", {}, x ? lasts(x.duration) : ""), make("td", {}, y ? lasts(y.duration) : ""), make("td", {}, "")));
     }
     box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "compared-title" }, "Two runs"), make("button", { type: "button", class: "quiet", onclick: () => {
@@ -219,17 +237,47 @@
       if (error.status !== 404) throw error;
       return [];
     });
+    const held = byId(id).contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     byId(id).querySelector("ul").replaceChildren(...(Array.isArray(list) ? list : []).map(line));
     byId(id).hidden = !Array.isArray(list) || !list.length;
+    if (held) refocus(byId(id), held);
   };
 
   const schedule = (s) => make("li", { "data-schedule": s.name }, make("div", {}, make("code", {}, s.name), " ", badge(s.state), make("p", {}, `${s.run} as ${s.user}`, s.next ? ` · next ${new Date(s.next).toLocaleString()}` : "", s.last ? ` · last ${new Date(s.last).toLocaleString()}` : ""), s.failure ? make("p", { class: "small" }, s.failure) : null),
-    button("Run now", s.name, () => run("Schedule.RunNow", { name: s.name })),
-    s.state === "stopped" ? button("Resume", s.name, () => run("Schedule.Resume", { name: s.name })) : button("Stop", s.name, () => run("Schedule.Stop", { name: s.name })));
+    button("Run now", s.name, async () => {
+      await run("Schedule.RunNow", { name: s.name });
+      return `${s.name} runs as soon as possible.`;
+    }),
+    s.state === "stopped" ? button("Resume", s.name, async () => {
+      await run("Schedule.Resume", { name: s.name });
+      return `${s.name} is on again.`;
+    }) : button("Pause", s.name, async () => {
+      await run("Schedule.Stop", { name: s.name });
+      return `${s.name} is paused.`;
+    }));
 
-  const job = (j) => make("li", { "data-job": j.id }, make("div", {}, make("code", {}, j.kind), " ", badge(j.state), make("p", {}, `${j.user || "server"} · due `, ago(j.due), ` · tries: ${j.tries}`), j.failure ? make("p", { class: "small" }, j.failure) : null),
-    j.state === "running" ? null : button("Retry", `${j.kind}, ${j.id}`, () => run("Job.Retry", { id: j.id })),
-    j.state === "running" ? null : button("Delete", `${j.kind}, ${j.id}`, async () => confirm(`Delete the job ${j.kind}? It will not run.`) && (await run("Job.Delete", { id: j.id }), true), "quiet danger"));
+  // tries says how often a job was tried, and when it is next.
+  const tries = (j) => {
+    const times = j.tries === 1 ? "tried once" : `tried ${j.tries} times`;
+    if (j.state === "dead") return [`${times}, given up `, ago(j.due)];
+    if (j.state === "running") return [`try ${j.tries}`];
+    return [...(j.tries ? [`${times} · next try `] : ["due "]), new Date(j.due) > Date.now() + 60e3 ? ago(j.due) : "in a moment"];
+  };
+  const job = (j) => make("li", { "data-job": j.id }, make("div", {}, make("code", {}, j.kind), " ", badge(j.state), make("p", {}, `${j.user || "server"} · `, ...tries(j)), j.failure ? make("p", { class: "small" }, j.failure) : null),
+    j.state === "running" ? null : button("Retry", `${j.kind}, ${j.id}`, async () => {
+      await run("Job.Retry", { id: j.id });
+      follow();
+      return `${j.kind} is tried again.`;
+    }),
+    j.state === "running" ? null : button("Delete", `${j.kind}, ${j.id}`, async () => confirm(`Delete the job ${j.kind}? It will not run.`) && (await run("Job.Delete", { id: j.id }), `${j.kind} was deleted.`), "quiet danger"));
+  const jobs = () => fill("jobs", "Job.List", { limit: 20 }, job);
+
+  // follow shows what becomes of a job that was begun a moment ago.
+  let following = 0;
+  const follow = (left = 8) => {
+    clearTimeout(following);
+    following = setTimeout(() => jobs().then(() => left && follow(left - 1), complain), 500);
+  };
 
   const slow = (query) => make("tr", {},
     make("td", {}, make("code", {}, query.query), query.refused ? make("span", { class: "tag bad" }, `refused ${query.refused} times`) : null),
@@ -245,7 +293,7 @@
     administrator = me.isAdministrator;
     if (!administrator) return;
     await fill("schedules", "Schedule.Status", {}, schedule);
-    await fill("jobs", "Job.List", { limit: 20 }, job);
+    await jobs();
     const queries = await run("Repository.SlowQueries");
     byId("queries").replaceChildren(...queries.map(slow));
     byId("slow").hidden = !queries.length;

@@ -40,7 +40,7 @@
     byId("done").hidden = !text;
   };
 
-  const box = (name, bucket) => make("label", { class: "check" }, make("input", { type: "checkbox", checked: chosen.get(name)?.has(bucket.key), onchange: tried(async (e) => {
+  const box = (name, bucket) => make("label", { class: "check" }, make("input", { type: "checkbox", "data-bucket": `${name} ${bucket.key}`, checked: chosen.get(name)?.has(bucket.key), onchange: tried(async (e) => {
     const set = chosen.get(name) || new Set();
     if (e.target.checked) set.add(bucket.key);
     else set.delete(bucket.key);
@@ -60,8 +60,10 @@
     const groups = facets.filter(([name]) => aggregations?.[name]?.buckets.length);
     const vocabularies = groups.map(([, , , directory]) => directory).filter(Boolean);
     texts = new Map((await Promise.all(vocabularies.map(Pick.entries))).flat());
+    const held = byId("facets").contains(document.activeElement) ? document.activeElement.dataset.bucket : null;
     byId("facets").replaceChildren(...groups.map(([name, title]) => make("fieldset", {}, make("legend", {}, title), ...aggregations[name].buckets.map((x) => box(name, x)))));
     byId("facets").hidden = !groups.length;
+    if (held) [...byId("facets").querySelectorAll("input")].find((i) => i.dataset.bucket === held)?.focus(); // what was ticked was drawn again
   };
 
   // keep writes into the address what is searched for, so that it is found again after a document was looked at.

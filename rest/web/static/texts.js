@@ -4,14 +4,21 @@
 const Texts = (() => {
   const nouns = (k) => k.nouns || `${k.noun}s`;
 
-  // editor writes one text of a kind; changed is called after it was saved, restored or deleted.
-  const editor = (k, changed) => {
+  // editor writes one text of a kind; changed is called after it was saved, restored or deleted, and back takes the focus when it closes.
+  const editor = (k, changed, back) => {
     const box = make("section", { class: "panel text-editor", tabindex: "-1", hidden: true, "aria-labelledby": `${k.family}-title` });
     let turn = 0; // the newest check; answers of older ones are dropped
+    let now = () => ""; // the text as it is, and as it was read
+    let saved = "";
+    box.unsaved = () => box.isConnected && !box.hidden && now() !== saved;
+    const leave = Dialogs.unsaved(box.unsaved);
     // The token is that of the version of the text, "" for a new one.
     const open = async (name, text, token) => {
       const title = make("h2", { id: `${k.family}-title` }, name || `New ${k.noun}`);
       const area = make("textarea", { class: "mono", rows: 16, spellcheck: "false", autocapitalize: "off", "aria-label": `Text of the ${k.noun}` }, text);
+      now = () => area.value;
+      saved = area.value;
+      const held = box.contains(document.activeElement);
       const state = make("span", { class: "tag", role: "status" }, "Checking…");
       const wrong = make("ul", { class: "list wrongs", "aria-label": "Problems", hidden: true });
       const more = make("div");
@@ -63,27 +70,30 @@ const Texts = (() => {
             await Dialogs.open({ title: `Version ${v.version} of ${name}`, action: "", cancel: "Close", wide: true, body: [make("pre", { class: "result", tabindex: "0", "aria-label": "Changes" }, diff || "No changes.")] });
           }) }, "Changes") : null,
           i ? make("button", { type: "button", class: "quiet", "aria-label": `Restore version ${v.version}`, onclick: tried(async () => {
-            await run(`${k.family}.Restore`, { name, version: v.version });
-            await done(`Restored version ${v.version}.`, name);
+            if (await leave() && await Keep.act(k.family, k.noun, "Restore", { name, version: v.version }, token)) await done(`Restored version ${v.version}.`, name);
           }) }, "Restore") : null)));
         old.hidden = false;
       };
       const remove = async () => {
         if (!await Dialogs.confirm(`Delete the ${k.noun}`, `Delete ${name}? Its versions stay readable.`, "Delete")) return;
-        await run(`${k.family}.Delete`, { name });
+        if (!await Keep.act(k.family, k.noun, "Delete", { name }, token)) return;
         box.hidden = true;
         await changed("Deleted.");
       };
-      box.replaceChildren(make("div", { class: "head" }, title, state, make("button", { type: "button", class: "quiet", onclick: () => {
+      box.replaceChildren(make("div", { class: "head" }, title, state, make("button", { type: "button", class: "quiet", onclick: tried(async () => {
+        if (!await leave()) return;
         turn++;
         box.hidden = true;
-      } }, "Close")), ...(called ? [make("div", { class: "row" }, make("label", {}, "Name ", called))] : []), area, wrong, more,
+        back?.();
+      }) }, "Close")), ...(called ? [make("div", { class: "row" }, make("label", {}, "Name ", called))] : []), area, wrong, more,
       make("div", { class: "row" }, make("label", {}, "Reason ", note), name ? make("button", { type: "button", class: "quiet", onclick: tried(versions) }, "Versions") : null,
         name ? make("button", { type: "button", class: "quiet danger", onclick: tried(remove) }, "Delete") : null, make("button", { type: "button", class: "primary", onclick: tried(save) }, "Save")), old);
       box.hidden = false;
+      if (held) box.querySelector(".primary").focus({ preventScroll: true }); // what was pressed was drawn again
       await check();
     };
     return { box, open: async (name) => {
+      if (!await leave()) return;
       const read = name ? await run(`${k.family}.Read`, { name }) : { source: k.first, changeToken: "" };
       await open(name, read.source, read.changeToken);
       box.querySelector("textarea").focus();
@@ -103,6 +113,7 @@ const Texts = (() => {
         const [all, states] = await Promise.all([run(`${k.family}.List`, {}), k.states ? run(k.states, {}) : []]);
         if (mine !== turn) return;
         const of = new Map(states.map((s) => [s.name, s]));
+        const held = list.contains(document.activeElement) ? document.activeElement : null;
         list.replaceChildren(...(all.length ? all.map((v) => {
           const s = of.get(v.name) || {};
           return make("li", { "data-name": v.name }, make("div", {}, make("strong", {}, v.name), " ", s.state ? make("span", { class: `tag ${s.failure ? "bad" : /^(enabled|scheduled)$/.test(s.state) ? "good" : ""}` }, s.failure ? "failed" : s.state) : null,
@@ -110,17 +121,25 @@ const Texts = (() => {
           ...(k.acts ? k.acts(s, v.name, refresh, say) : []),
           make("button", { type: "button", class: "quiet", "aria-label": `Edit ${v.name}`, onclick: tried(() => one.open(v.name)) }, "Edit"));
         }) : [make("li", { class: "soft" }, `No ${nouns(k)} yet.`)]));
+        // What was pressed was drawn again, perhaps as another button.
+        const line = held && [...list.children].find((li) => li.dataset.name === held.closest("li").dataset.name);
+        if (line) ([...line.querySelectorAll("button, a")].find((b) => b.ariaLabel === held.ariaLabel) || line.querySelector("button")).focus();
       };
       const one = editor(k, async (words) => {
         await newest();
         if (k.changed) await k.changed();
         say(words);
-      });
-      box.replaceChildren(make("div", { class: "row list-head" }, make("button", { type: "button", class: "primary", onclick: tried(() => one.open("")) }, `New ${k.noun}`)), list, one.box);
+        if (one.box.hidden) fresh.focus();
+      }, () => fresh.focus());
+      const fresh = make("button", { type: "button", class: "primary", onclick: tried(() => one.open("")) }, `New ${k.noun}`);
+      box.replaceChildren(make("div", { class: "row list-head" }, fresh), list, one.box);
       newest = refresh;
       await refresh();
     };
   };
 
-  return { pane };
+  // unsaved reports whether a text within an element was changed and is not saved.
+  const unsaved = (within) => [...within.querySelectorAll(".text-editor")].some((e) => e.unsaved());
+
+  return { pane, unsaved };
 })();
