@@ -119,11 +119,13 @@ func TestBrowserTexts(t *testing.T) {
 	b.wait(`document.querySelectorAll("#schedules .wrongs li").length === 1 && document.querySelector("#schedules .wrongs").textContent.includes("Line 3")`)
 	b.set("#schedules textarea", "name: Often\nas: system\nevery: 12h\nrun: Log\nparams: {level: info, message: a}\n")
 	b.wait(`document.querySelector("#schedules .text-editor").textContent.includes("Next runs: ")`)
+	eval[bool](b, `document.querySelector("#schedules .text-editor .primary").focus() === undefined`)
 	b.press("#schedules", "Save")
-	b.wait(`document.getElementById("done").textContent === "Saved Often, version 1."`)
+	b.wait(`document.getElementById("done").textContent === "Saved Often, version 1." && document.activeElement.textContent === "Save"`) // the focus is where it was
 	b.pane("schedules", `document.querySelector('#schedules [data-name=Often] .tag.good')?.textContent === "scheduled"`)
+	eval[bool](b, `document.querySelector('[aria-label="Pause Often"]').focus() === undefined`)
 	b.click(`[aria-label="Pause Often"]`)
-	b.wait(`document.querySelector('[aria-label="Resume Often"]') && document.getElementById("done").textContent === "Paused."`)
+	b.wait(`document.activeElement.closest("[data-name=Often]") && document.querySelector('[aria-label="Resume Often"]') && document.getElementById("done").textContent === "Paused."`)
 	if got := answerOf[[]schedule.Status](t, s, "Schedule.Status", "{}"); len(got) != 1 || got[0].State != "stopped" || got[0].Run != "Log" {
 		t.Errorf("paused: %+v", got)
 	}
@@ -135,6 +137,14 @@ func TestBrowserTexts(t *testing.T) {
 	b.wait(`document.querySelector("#schedules .text-editor h2").textContent === "Often"`)
 	b.set("#schedules textarea", "name: Often\nas: system\nevery: 24h\nrun: Log\nparams: {level: info, message: b}\n")
 	b.set("#schedules .text-editor input", "less often")
+	// What is not saved is there again after another tab, and is not closed without a question.
+	b.click("#tab-users")
+	b.wait(`document.getElementById("schedules").hidden`)
+	b.click("#tab-schedules")
+	b.wait(`!document.getElementById("schedules").hidden && document.querySelector("#schedules textarea").value.includes("every: 24h")`)
+	b.press("#schedules .text-editor", "Close")
+	b.press("dialog[open]", "Cancel")
+	b.wait(`!document.querySelector("dialog[open]") && document.querySelector("#schedules textarea").checkVisibility()`)
 	b.press("#schedules", "Save")
 	b.wait(`document.getElementById("done").textContent === "Saved Often, version 2."`)
 	b.press("#schedules", "Versions")

@@ -1,13 +1,18 @@
 package rest_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"catena/decks"
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // TestBrowserRecordedRuns looks at runs on their page: filters them, reads the steps of one that failed, corrects its values and
@@ -86,5 +91,53 @@ func TestBrowserRecordedRuns(t *testing.T) {
 	b.wait(`document.getElementById("one").hidden`)
 	b.shot("runs-narrow")
 	b.said = nil // the run that failed
+	b.quiet()
+}
+
+// TestBrowserJobs has a job that was given up tried again, and sees what becomes of it.
+func TestBrowserJobs(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Single: true, Repo: decks.Listen})
+	settled, end := outbox.Watch(s.Repo)
+	t.Cleanup(end)
+	var tries atomic.Int32
+	release := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- outbox.Run(ctx, s.Repo, outbox.Handlers{"test.send": {Do: func(ctx context.Context, _ outbox.Job) error {
+			if tries.Add(1) == 1 {
+				return &outbox.GaveUp{Err: errors.New("nobody answers")}
+			}
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}}})
+	}()
+	t.Cleanup(func() { stop(); <-ended })
+	if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+		return outbox.Enqueue(tx, outbox.Job{Kind: "test.send", As: "Administrator"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		dead := answerOf[[]map[string]any](t, s, "Job.List", `{"state": "dead"}`)
+		if len(dead) == 1 {
+			break
+		}
+		<-settled
+	}
+	b := browse(t, s)
+	b.signIn("Administrator")
+	job := `(document.querySelector("#jobs li")?.textContent || "")`
+	b.open("/ui/runs")
+	b.wait(job + `.includes("tried once, given up") && ` + job + `.includes("nobody answers")`)
+	b.look("a job that was given up")
+	b.click(`#jobs [aria-label^="Retry test.send"]`)
+	b.wait(`!document.getElementById("done").hidden && document.getElementById("done").textContent === "test.send is tried again."`)
+	b.wait(job + `.startsWith("test.send running")`)
+	close(release)
+	b.wait(`document.getElementById("jobs").hidden && document.activeElement.id === "main"`)
 	b.quiet()
 }
