@@ -136,7 +136,9 @@ const Form = (() => {
       item(v, input.selectedOptions?.[0]?.textContent.trim() || v);
       input.value = "";
     };
-    input.addEventListener(input.matches("select") ? "change" : "blur", take);
+    if (input.matches("select")) input.addEventListener("change", take);
+    // A value that becomes a chip moves what is below: not while a button there is pressed, which takes the value itself.
+    else input.addEventListener("blur", (e) => e.relatedTarget?.matches("button") || take());
     input.addEventListener("keydown", (e) => {
       if (e.key !== "Enter" || input.matches("select")) return;
       e.preventDefault();
