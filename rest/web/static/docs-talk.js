@@ -80,7 +80,7 @@ const DocTalk = (() => {
       if (more.length) await op(d, "Document.Subscribe", { notifications: more });
       if (less.length) await op(d, "Document.Unsubscribe", { notifications: less });
       await again();
-    }) }, make("fieldset", {}, make("legend", {}, "Tell me by mail about"), make("div", { class: "checks" }, ...boxes.map((b) => make("label", { class: "check" }, b, Form.words(b.value)))), make("button", {}, "Save notifications")));
+    }) }, make("fieldset", {}, make("legend", {}, "Tell me by mail about"), make("div", { class: "checks" }, ...boxes.map((b) => make("label", { class: "check" }, b, Form.words(b.value))))), make("button", {}, "Save notifications")));
   };
 
   const publications = async (d, again) => {
