@@ -76,6 +76,7 @@ func TestBrowserDocumentActs(t *testing.T) {
 		t.Errorf("properties %s", got)
 	}
 
+	eval[bool](b, `[...document.querySelectorAll("#acts button")].find((e) => e.textContent === "Edit").focus() === undefined`)
 	b.press("#acts", "Edit")
 	b.wait(`document.querySelector('dialog [name="dc:title"]')`)
 	b.set(`dialog [name="dc:title"]`, "")

@@ -40,7 +40,7 @@ const Keep = (() => {
   // Undefined: nothing was done.
   const act = async (family, noun, verb, params, token) => {
     try {
-      return (await run(`${family}.${verb}`, { ...params, changeToken: token })) ?? true;
+      return (await run(`${family}.${verb}`, { ...params, changeToken: token })) || true; // deleting returns nothing
     } catch (error) {
       if (error.code !== "precondition_failed") throw error;
       const theirs = await read(family, params.name);
