@@ -237,10 +237,10 @@
       if (error.status !== 404) throw error;
       return [];
     });
-    const held = byId(id).contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+    const held = byId(id).contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") || "" : null;
     byId(id).querySelector("ul").replaceChildren(...(Array.isArray(list) ? list : []).map(line));
     byId(id).hidden = !Array.isArray(list) || !list.length;
-    if (held) refocus(byId(id), held);
+    if (held !== null) refocus(byId(id), held);
   };
 
   const schedule = (s) => make("li", { "data-schedule": s.name }, make("div", {}, make("code", {}, s.name), " ", badge(s.state), make("p", {}, `${s.run} as ${s.user}`, s.next ? ` · next ${new Date(s.next).toLocaleString()}` : "", s.last ? ` · last ${new Date(s.last).toLocaleString()}` : ""), s.failure ? make("p", { class: "small" }, s.failure) : null),
