@@ -132,7 +132,7 @@ type restoreParams struct {
 	Version int64  `json:"version" doc:"Version to deploy."`
 	Note    string `json:"note,omitzero" doc:"Reason for the change, stored with the version."`
 	// The empty token is that of a text that is not there.
-	ChangeToken *string `json:"changeToken,omitzero" type:"string" doc:"Change token of the version that is to be replaced, empty for a deleted text; an outdated token is refused."`
+	ChangeToken *string `json:"changeToken,omitzero" type:"string" doc:"Change token of the version that will be replaced, empty for a deleted text; an outdated token is refused."`
 }
 
 func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
