@@ -461,7 +461,7 @@ func (e *Engine) keepFailure(r *running, err error) {
 		return
 	}
 	f := r.ended()
-	f.Internal, f.Code, f.Error, f.Expires = fault.Is(err, fault.Internal), fault.Word(err), r.said(err, maxFailureError), e.now().Add(e.limits.KeepFailed).UTC()
+	f.Internal, f.Code, f.Error, f.Expires = fault.Is(err, fault.Internal), fault.Word(err), r.shown(fault.Of(err).Explain(err.Error()), maxFailureError), e.now().Add(e.limits.KeepFailed).UTC()
 	f.StoppedBy = r.end.brokenOff()
 	d := r.asking().details(r.res.Trace, e.limits.FailedSize)
 	if !fault.Is(err, fault.Unavailable) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 // concealed stands in traces for a secret.
@@ -105,11 +104,6 @@ func (r *running) shown(text string, most int) string {
 		text = strings.ReplaceAll(text, h, concealed)
 	}
 	return cut(text, most)
-}
-
-// said is what an error says to people who look at a run: of what does not exist, more than its name.
-func (r *running) said(err error, most int) string {
-	return r.shown(fault.Of(err).Explain(err.Error()), most)
 }
 
 // withoutSecrets takes the secrets out of JSON and returns where they were; d is the operation whose parameters it is,

@@ -312,7 +312,7 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 	case c.run.bare:
 	case err != nil:
 		_, cause := root(err)
-		t.Error = c.run.said(cause, maxSummary)
+		t.Error = c.run.shown(cause.Error(), maxSummary)
 	default:
 		if t.Output = c.run.summary(out); t.secret && t.Output != "" {
 			t.Output = concealed

@@ -351,7 +351,7 @@ func (e *Engine) traceFailure(r *running, err error) {
 	}
 	t.Duration = time.Since(t.Start)
 	_, cause := root(err)
-	t.Error = r.said(cause, maxSummary)
+	t.Error = r.shown(cause.Error(), maxSummary)
 	r.res.Trace = t
 	e.traces.add(t)
 }
@@ -362,7 +362,7 @@ func (r *running) failedSteps(err error) []*Trace {
 	if !errors.As(err, &e) || !errors.As(e.Err, &e) {
 		return nil
 	}
-	return []*Trace{{Op: e.Op, Error: r.said(e.Err, maxSummary), Steps: r.failedSteps(e)}}
+	return []*Trace{{Op: e.Op, Error: r.shown(e.Err.Error(), maxSummary), Steps: r.failedSteps(e)}}
 }
 
 func countOf(n int, what string) string { return strconv.Itoa(n) + " " + what }
