@@ -372,21 +372,26 @@ func (r *Runs) Jobs(repo *storage.Repo) outbox.Handlers {
 	}
 }
 
+// chain returns the chain whose turn it is; an empty one if it has had another turn since, for example because an event came before
+// the timeout that the job is of.
+func (t *turn) chain(ctx context.Context, e *engine.Engine) (w row, err error) {
+	err = e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
+		found, err := tx.Table(table).Get(t.Key, &w)
+		if err == nil && (!found || w.Turn != t.Turn) {
+			w = row{}
+		}
+		return err
+	})
+	return w, err
+}
+
 // proceed has a chain go on.
 func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) error {
 	var t turn
 	if err := json.Unmarshal(j.Data, &t); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	var w row
-	err := e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
-		found, err := tx.Table(table).Get(t.Key, &w)
-		// A job of an earlier turn is one whose event came first, for example a timeout.
-		if err == nil && (!found || w.Turn != t.Turn) {
-			w = row{}
-		}
-		return err
-	})
+	w, err := t.chain(ctx, e)
 	if err != nil || w.Run == "" {
 		return err // it has gone on already, or was stopped
 	}
