@@ -53,6 +53,7 @@ type Record struct {
 // Reader reads records.
 type Reader struct {
 	next func() (Record, error)
+	csv  *rows // nil: the format is another
 	line int
 	most int
 }
@@ -65,12 +66,20 @@ func NewReader(r io.Reader, f Format, most int) (*Reader, error) {
 		b := bufio.NewReaderSize(r, 64<<10)
 		in.next = func() (Record, error) { return in.object(b) }
 	case CSV:
-		rows := newRows(r, most)
-		in.next = rows.next
+		in.csv = newRows(r, most)
+		in.next = in.csv.next
 	default:
 		return nil, fault.Invalid.Errorf("format %q: must be %s or %s", string(f), JSON, CSV).In("format")
 	}
 	return in, nil
+}
+
+// Columns are those that the first line of CSV names, once a record was asked for. A record lacks those in which its cell is empty.
+func (r *Reader) Columns() []string {
+	if r.csv == nil {
+		return nil
+	}
+	return r.csv.columns
 }
 
 // Next returns the next record; io.EOF after the last one. Another error is of the file.

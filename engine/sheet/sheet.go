@@ -45,6 +45,14 @@ func plain(s string) string {
 	return s
 }
 
+// Text is the text of a cell that a Writer wrote, without the apostrophe that it may have put in front.
+func Text(cell string) string {
+	if text, ok := strings.CutPrefix(cell, "'"); ok && plain(text) == cell {
+		return text
+	}
+	return cell
+}
+
 func firstOf(s string) string {
 	for i := range s {
 		if i > 0 {

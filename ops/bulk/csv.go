@@ -24,7 +24,9 @@ var importCSV = engine.Op{
 	Category: "Document",
 	Doc: "Creates documents from the rows of a CSV file, or updates those that exist, as the caller, after the commit, in transactions of 50 rows; returns the identifier of the import. " +
 		"The first row names the columns: name, the path of a document relative to the folder; type; and properties by xpath. Items of lists are separated by |. " +
-		"A row that is rejected changes nothing and does not stop the others. A column of a property that the type of a row does not have is ignored for that row.",
+		"A row that is rejected changes nothing and does not stop the others. A column of a property that the type of a row does not have is ignored for that row. " +
+		"A table that csvExport has written, with the column uid and no column name, updates the documents it was made of: cells that were edited, also to be empty, change properties. " +
+		"Rows without an edit are skipped, and rows of documents that have changed since the export are rejected, unless the column changeToken was removed.",
 	Callers: engine.Anyone,
 	Run:     engine.On(csvParams.run).As("blob", "string"),
 }

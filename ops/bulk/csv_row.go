@@ -22,6 +22,8 @@ type csvRun struct {
 	c      *engine.Ctx
 	folder *storage.Doc
 	keep   bool
+
+	columns []string // of the file; rows lack those in which their cells are empty
 }
 
 // csvProblem is what is wrong with a row.
@@ -43,26 +45,24 @@ func problem(label, format string, params ...string) error {
 
 // row imports a row and says what became of it. An error ends the batch.
 func (r csvRun) row(rec lines.Record) (csvEntry, error) {
-	e := csvEntry{Line: rec.Line, Status: "SUCCESS", Message: "Document created", Label: "documentCreated"}
+	e := created
 	err := rec.Err
 	if err != nil {
 		err = problem("errorReadingLine", "Error while reading line: %s", err.Error())
 	} else {
-		err = r.c.Nest(func() error {
-			updated, err := r.one(rec.JSON)
-			if updated {
-				e.Message, e.Label = "Document updated", "documentUpdated"
-			}
+		err = r.c.Nest(func() (err error) {
+			e, err = r.one(rec.JSON)
 			return err
 		})
 	}
+	e.Line = rec.Line
 	if p := (*csvProblem)(nil); errors.As(err, &p) {
 		e.Status, e.Message, e.Label, e.Params, err = failed, p.text, p.label, p.params, nil
 	}
 	// Of what is not the row's fault, the others would be told, too.
 	if err != nil && !engine.Ends(err) && !fault.Is(err, fault.Internal) && !fault.Is(err, fault.Unavailable) {
 		verb, label := "create", "unableToCreate"
-		if e.Label == "documentUpdated" {
+		if e.Label != created.Label {
 			verb, label = "update", "unableToUpdate"
 		}
 		e.Status, e.Label, e.Message, e.Params = failed, label, "Unable to "+verb+" document: "+err.Error(), []string{err.Error()}
@@ -72,38 +72,48 @@ func (r csvRun) row(rec lines.Record) (csvEntry, error) {
 	return e, err
 }
 
-// one carries out a row.
-func (r csvRun) one(raw json.RawMessage) (updated bool, err error) {
+// What the log says of rows that went well.
+var (
+	created   = csvEntry{Status: "SUCCESS", Message: "Document created", Label: "documentCreated"}
+	updated   = csvEntry{Status: "SUCCESS", Message: "Document updated", Label: "documentUpdated"}
+	unchanged = csvEntry{Status: "SKIPPED", Message: "Document unchanged", Label: "documentUnchanged"}
+)
+
+// one carries out a row, or says what it was about to do.
+func (r csvRun) one(raw json.RawMessage) (csvEntry, error) {
 	var members map[string]any
 	if err := json.Unmarshal(raw, &members); err != nil {
-		return false, err
+		return created, err
 	}
 	name, _ := members["name"].(string)
 	typ, _ := members["type"].(string)
 	props, _ := members["properties"].(map[string]any)
+	if uid, _ := members["uid"].(string); uid != "" && members["name"] == nil {
+		return r.exported(strings.TrimSpace(uid), members, props)
+	}
 	name, typ = strings.Trim(strings.TrimSpace(name), "/"), strings.TrimSpace(typ)
 	for _, column := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains([]string{"name", "type", "properties"}, column) {
-			return false, problem("notExistingField", "Field '%s' does not exist on type '%s'", column, typ)
+			return created, problem("notExistingField", "Field '%s' does not exist on type '%s'", column, typ)
 		}
 	}
 	switch {
 	case name == "" && len(members) == 0:
-		return false, problem("emptyLine", "Empty line")
+		return created, problem("emptyLine", "Empty line")
 	case name == "":
-		return false, problem("missingNameValue", "Missing 'name' value")
+		return created, problem("missingNameValue", "Missing 'name' value")
 	// The path must not lead out of the folder, as .. would.
 	case !fs.ValidPath(name) || name == ".":
-		return false, fault.Invalid.Errorf("name: %q is not a path", name)
+		return created, fault.Invalid.Errorf("name: %q is not a path", name)
 	}
 	parent, old, err := r.find(name)
 	if err != nil {
-		return false, err
+		return created, err
 	}
 	if old != nil {
-		return true, r.update(old, props)
+		return updated, r.update(old, props)
 	}
-	return false, r.create(parent, path.Base(name), typ, props)
+	return created, r.create(parent, path.Base(name), typ, props)
 }
 
 // find returns the parent of a document and the document, nil if it is new. One in the trash does not count.

@@ -2,6 +2,7 @@ package bulk_test
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,12 @@ import (
 func (w *world) importing(csv string, params map[string]any) (id string, status map[string]any) {
 	w.t.Helper()
 	id = w.started(csv, params)
+	return id, w.finished(id)
+}
+
+// finished carries out an import to its end.
+func (w *world) finished(id string) (status map[string]any) {
+	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
@@ -32,13 +39,12 @@ func (w *world) importing(csv string, params map[string]any) (id string, status 
 	}
 	cancel()
 	w.must(<-done)
-	return id, status
+	return status
 }
 
 // started starts an import into a workspace with two files, one of them locked by somebody else.
 func (w *world) started(csv string, params map[string]any) string {
 	w.t.Helper()
-	var file *storage.Blob
 	w.must(w.Update(w.t.Context(), w.System(), func(tx *storage.Tx) error {
 		root, err := tx.Root()
 		if err != nil {
@@ -55,9 +61,17 @@ func (w *world) started(csv string, params map[string]any) string {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Lock(locked); err != nil {
-			return err
-		}
+		_, err = tx.Lock(locked)
+		return err
+	}))
+	return w.start(csv, params)
+}
+
+// start starts an import into the workspace.
+func (w *world) start(csv string, params map[string]any) string {
+	w.t.Helper()
+	var file *storage.Blob
+	w.must(w.Update(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
 		file, err = tx.NewBlob("rows.csv", "text/csv", strings.NewReader(csv))
 		return err
 	}))
@@ -235,4 +249,107 @@ func TestImportCSVForgets(t *testing.T) {
 		_, err := search.Query(tx, "SELECT * FROM File WHERE ecm:name = 'a'", search.Options{})
 		return err
 	}))
+}
+
+// TestImportExported edits tables that were exported, as people do in spreadsheets, and imports them: what was edited changes, what was not
+// stays, and what somebody else has changed meanwhile is not overwritten.
+func TestImportExported(t *testing.T) {
+	w := newWorld(t)
+	w.importing(`name,type,dc:title,dc:description,dc:nature,dc:subjects
+one,File,One,"first, ""quoted""",letter,art|music
+two,File,=1+1,to be removed,,
+three,File,Three,,,
+four,File,Four,,,
+`, nil)
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/desk/one")
+		if err != nil {
+			return err
+		}
+		b, err := tx.NewBlob("a.txt", "text/plain", strings.NewReader("content"))
+		if err == nil {
+			err = d.Set("file:content", b)
+		}
+		if err == nil {
+			_, err = tx.Save(d, storage.SaveOptions{})
+		}
+		return err
+	}))
+	exported := func() (rows [][]string) {
+		t.Helper()
+		id, _ := w.run("Bulk.RunAction", map[string]any{
+			"action": "csvExport", "query": "SELECT * FROM File WHERE ecm:path STARTSWITH '/desk' AND ecm:name <> 'locked' ORDER BY ecm:name",
+			"parameters": `{"xpaths": ["dc:title", "dc:description", "dc:nature", "dc:nature[label]", "dc:subjects", "dc:created", "dc:modified", "dc:contributors", "file:content", "note:note"], "fileName": "all.csv"}`,
+		})["commandId"].(string)
+		if got := w.work(id); got["state"] != "COMPLETED" {
+			t.Fatalf("export: %v", got)
+		}
+		b, _ := w.value("Bulk.Result", map[string]any{"commandId": id}).(*storage.Blob)
+		f, err := b.Open()
+		w.must(err)
+		defer f.Close()
+		rows, err = csv.NewReader(f).ReadAll()
+		w.must(err)
+		return rows
+	}
+	// edited is a table in which cells of documents are different, as a spreadsheet saves it.
+	type cell struct{ name, column, text string }
+	edited := func(rows [][]string, cells ...cell) string {
+		t.Helper()
+		var out strings.Builder
+		to := csv.NewWriter(&out)
+		to.Comma, to.UseCRLF = ';', true
+		for _, row := range rows {
+			row = slices.Clone(row)
+			for _, c := range cells {
+				if strings.HasSuffix(row[slices.Index(rows[0], "path")], "/"+c.name) {
+					row[slices.Index(rows[0], c.column)] = c.text
+				}
+			}
+			w.must(to.Write(row))
+		}
+		to.Flush()
+		return out.String()
+	}
+	imported := func(csv string, want ...string) {
+		t.Helper()
+		id := w.start(csv, nil)
+		if s := w.finished(id); s["state"] != "COMPLETED" {
+			t.Errorf("status %v", s)
+		}
+		if got := w.lines(id); !slices.Equal(got, want) {
+			t.Errorf("log %q, want %q", got, want)
+		}
+	}
+	const same, changed = " SKIPPED documentUnchanged []", " SUCCESS documentUpdated []"
+	rows := exported()
+	imported(edited(rows), "2"+same, "3"+same, "4"+same, "5"+same, "6"+same) // by name: four, old, one, three, two
+	imported(edited(rows, cell{"one", "dc:subjects", "art|theater"}, cell{"one", "dc:nature[label]", "of no account"}, cell{"two", "dc:description", ""}, cell{"three", "title", "Third"},
+		cell{"four", "title", "Fourth"}, cell{"four", "dc:title", "Fourth"}, cell{"old", "note:note", "of other types"}),
+		"2"+changed, "3"+same, "4"+changed, "5 ERROR fixedColumn [title Three Third]", "6"+changed)
+	for query, want := range map[string]int{
+		"dc:subjects = 'theater' AND ecm:name = 'one' AND dc:nature = 'letter' AND content/name = 'a.txt'": 1, "dc:subjects = 'music' AND ecm:path STARTSWITH '/desk'": 0,
+		"ecm:name = 'two' AND dc:description IS NULL AND dc:title = '=1+1'": 1, "dc:title = 'Fourth'": 1, "dc:title = 'Three'": 1,
+	} {
+		if n := w.count("SELECT * FROM File WHERE " + query); n != want {
+			t.Errorf("%s: %d documents", query, n)
+		}
+	}
+	// The table is of before: rows that have changed since are refused.
+	imported(edited(rows, cell{"three", "dc:title", "Third"}), "2 ERROR changedSinceExport [/desk/four]", "3"+same, "4 ERROR changedSinceExport [/desk/one]", "5"+changed, "6 ERROR changedSinceExport [/desk/two]")
+	rows = exported()
+	imported(edited(rows, cell{"four", "uid", "nobody"}, cell{"old", "file:content", "b.txt"}, cell{"one", "dc:created", "soon"}, cell{"three", "state", "deleted"}, cell{"two", "repository", "other"}),
+		"2 ERROR unableToUpdate [nobody]", "3 ERROR notExistingFile [b.txt]", "4 ERROR cannotConvertFieldValue [dc:created soon]", "5 ERROR fixedColumn [state project deleted]", "6 ERROR fixedColumn [repository default other]")
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		outside, err := tx.Create(root, "File", "outside", nil)
+		if err == nil {
+			rows[1][slices.Index(rows[0], "uid")] = outside.ID()
+		}
+		return err
+	}))
+	imported(edited(rows[:2]), "2 ERROR notInFolder [/outside /desk]")
 }

@@ -34,6 +34,8 @@ type csvWorker struct {
 	e  *engine.Engine
 	id string
 	as *storage.Principal // whose import it is
+
+	columns []string // of the file
 }
 
 // update changes the import in a transaction of the system's, unless it has ended or gone.
@@ -103,6 +105,7 @@ func (w *csvWorker) work(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		w.columns = r.Columns()
 		if over, err = w.batch(ctx, batch); err != nil {
 			return err
 		}
@@ -185,7 +188,7 @@ func (w *csvWorker) rows(tx *storage.Tx, im *csvImport, rows []lines.Record) err
 		if err != nil {
 			return fault.Wrap(err, "path")
 		}
-		run := csvRun{c: c, folder: folder, keep: im.Keep}
+		run := csvRun{c: c, folder: folder, keep: im.Keep, columns: w.columns}
 		for _, row := range rows {
 			e, err := run.row(row)
 			if err != nil {

@@ -58,7 +58,7 @@ const DocTables = (() => {
     const said = make("p", { role: "status", class: "soft" });
     const file = make("input", { type: "file", accept: ".csv,text/csv", required: true });
     const id = await Dialogs.open({ title: `Import CSV into ${Docs.title(folder)}`, action: "Import", body: [
-      make("p", {}, "Each row is a document. The first line names the columns: ", make("code", {}, "name"), ", ", make("code", {}, "type"), " and properties such as ", make("code", {}, "dc:title"), ". Documents that exist are updated. ", make("a", { href: `${site.prefix}/docs/integrate#load-many-documents` }, "More about the columns")),
+      make("p", {}, "Each row is a document. The first line names the columns: ", make("code", {}, "name"), ", ", make("code", {}, "type"), " and properties such as ", make("code", {}, "dc:title"), ". Documents that exist are updated. An exported table can be edited and imported again: its rows change the documents they came from. ", make("a", { href: `${site.prefix}/docs/integrate#load-many-documents` }, "More about the columns")),
       make("pre", { class: "result", tabindex: "0", "aria-label": "Example" }, "name,type,dc:title,dc:subjects\nplan,Note,Our plan,art|society\nletters,Folder,Letters,"),
       make("label", { class: "field" }, "File", file), said,
     ], act: async () => {
