@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -51,12 +52,15 @@ func startForClients(t *testing.T, args ...string) *process {
 				return err
 			}
 			r.Body = io.NopCloser(bytes.NewReader(text))
-			var saved struct{ Name string }
+			var saved struct{ Value struct{ Name string } }
 			if err := json.Unmarshal(text, &saved); err != nil {
 				return err
 			}
+			if saved.Value.Name == "" {
+				return fmt.Errorf("what was saved has no name: %s", text)
+			}
 			for _, at := range nodes {
-				awaitOp(t, at.String(), saved.Name)
+				awaitOp(t, at.String(), saved.Value.Name)
 			}
 			return nil
 		},
