@@ -37,7 +37,7 @@ deb: assets ## a package for Debian and Ubuntu with the unit of systemd, for DEB
 	deploy/deb/build bin/deb-catena $(VERSION) $(DEB_ARCH) bin
 	rm bin/deb-catena
 
-delivered: ## the manifests of Kubernetes by the types of its API, and the Dockerfile by the parser and rules of BuildKit
+delivered: ## the manifests of Kubernetes by the types and the pod security standards of its API, and the Dockerfile by the parser and rules of BuildKit
 	cd cmd/catena/testdata/delivered && $(GO) run . $(CURDIR)/deploy/kubernetes/catena.yaml $(CURDIR)/deploy/Dockerfile
 
 assets: decks/theme/dist/reveal.js rest/web/dist/editor.js ## what browsers need of npm packages, which is built into the binary: slides, and the editor of scripts

@@ -1,6 +1,6 @@
-// Command delivered checks what catena is delivered with by the programs that read it: manifests by the types of the API of
-// Kubernetes, which refuse fields that they do not have, and the Dockerfile by the parser and the rules of BuildKit. It is a module of
-// its own, so that the program depends on none of this.
+// Command delivered checks what catena is delivered with by the code of the programs that read it: manifests by the types of the API of
+// Kubernetes, which refuse fields that they do not have, by its pod security standards, and by what they say of each other; and the
+// Dockerfile by the parser and the rules of BuildKit. It is a module of its own, so that the program depends on none of this.
 package main
 
 import (
@@ -57,17 +57,21 @@ func manifests(text []byte) error {
 	documents := yaml.NewDocumentDecoder(io.NopCloser(bytes.NewReader(text)))
 	buffer := make([]byte, len(text)+1)
 	var all error
+	var objects []runtime.Object
 	for n := 0; ; n++ {
 		size, err := documents.Read(buffer)
 		if errors.Is(err, io.EOF) {
 			fmt.Printf("%d manifests\n", n)
-			return all
+			return errors.Join(all, together(objects))
 		} else if err != nil {
 			return err
 		}
-		if _, kind, err := decoder.Decode(buffer[:size], nil, nil); err != nil {
+		object, kind, err := decoder.Decode(buffer[:size], nil, nil)
+		if err != nil {
 			all = errors.Join(all, fmt.Errorf("document %d (%v): %w", n+1, kind, err))
+			continue
 		}
+		objects = append(objects, object)
 	}
 }
 
