@@ -24,11 +24,11 @@ func TestTuneMemory(t *testing.T) {
 		started := TuneMemory(false)
 		time.Sleep(time.Minute)
 		started()
-		time.Sleep(settling - 1)
+		time.Sleep(settling - time.Millisecond)
 		if got := now(); got != -1 || debug.SetMemoryLimit(-1) != memoryGoal {
 			t.Errorf("before the server has settled: %d percent, limit %d", got, debug.SetMemoryLimit(-1))
 		}
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		if got := now(); got != usual {
 			t.Errorf("afterwards: %d percent, not %d", got, usual)
