@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"catena/storage"
@@ -88,6 +89,29 @@ func TestWideFolder(t *testing.T) {
 				return nil
 			})
 		}
+	}
+}
+
+// TestNoneWithoutValue: that all documents have a title is seen from the index of those without one, and none is read to find that out,
+// also if the matches are known.
+func TestNoneWithoutValue(t *testing.T) {
+	w := deck(t, nil)
+	costs := everyCosts[0]
+	costs.Few = 10 // sixty documents are many
+	SetCosts(w.Repo, costs)
+	for _, order := range []string{"dc:title", "dc:title DESC"} {
+		src := "SELECT * FROM Card ORDER BY " + order
+		view(t, w.Repo, func(tx *storage.Tx) error {
+			x := planned(t, tx, src)
+			if err := x.run(); err != nil || !x.p.nulls || x.p.finders == nil || len(x.candidates) != 60 || x.t.spent.docs > 0 {
+				t.Errorf("%s: %d found, and %d documents read (%v)", order, len(x.candidates), x.t.spent.docs, err)
+			}
+			plan, err := Explain(tx, src, Options{PageOptions: storage.PageOptions{Limit: 10}})
+			if err != nil || !strings.Contains(plan, ", 0 documents besides") {
+				t.Errorf("%s: %v\n%s", order, err, plan)
+			}
+			return nil
+		})
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *scan) nullsOnly(null []byte, from *cursor, visit func(m match) (bool, e
 	if err != nil {
 		return err
 	}
-	if r.known != nil {
+	if few := r.p.path.unset; r.known != nil && (few == nil || len(r.known) < few.rows) {
 		ids := make([]layout.ID, 0, len(r.known))
 		for id := range r.known {
 			ids = append(ids, id)
