@@ -62,7 +62,7 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.ChangeToken != "" && !sameToken(o.ChangeToken, cur.ChangeToken()) {
+	if o.ChangeToken != "" && cur.ChangedSince(o.ChangeToken) {
 		return nil, fault.Conflict.Errorf("%s, Invalid change token", d.ID())
 	}
 	before := cur.clone()
@@ -198,8 +198,9 @@ func (d *Doc) adopt(other *Doc) (changed []string) {
 	return changed
 }
 
-// sameToken compares the second numbers of change tokens, which count what people changed. The first number
-// also counts changes by the server, such as a lock, which do not make a user's change stale.
-func sameToken(a, b string) bool {
-	return a[strings.LastIndexByte(a, '-')+1:] == b[strings.LastIndexByte(b, '-')+1:]
+// ChangedSince reports whether people have changed the document since it had a change token. It compares the second numbers, which count
+// that. The first ones also count changes by the server, such as a lock, which do not make a user's change stale.
+func (d *Doc) ChangedSince(token string) bool {
+	now := d.ChangeToken()
+	return token[strings.LastIndexByte(token, '-')+1:] != now[strings.LastIndexByte(now, '-')+1:]
 }

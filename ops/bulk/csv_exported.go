@@ -1,14 +1,12 @@
 package bulk
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"catena/engine/sheet"
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 // exported carries out a row of a table that csvExport has written and that somebody may have edited: it has the column uid and no
@@ -22,35 +20,44 @@ func (r csvRun) exported(uid string, members, props map[string]any) (csvEntry, e
 	if !strings.HasPrefix(d.Path(), strings.TrimSuffix(r.folder.Path(), "/")+"/") {
 		return updated, problem("notInFolder", "Document '%s' is not in the folder '%s'", d.Path(), r.folder.Path())
 	}
-	changed, err := r.differing(d, props)
+	texts, err := r.differing(d, props)
 	if err != nil {
 		return updated, err
 	}
-	if err := r.fixed(d, members, changed); err != nil {
-		return updated, err
+	wrong := fixed(d, members, texts)
+	token, _ := members["changeToken"].(string)
+	if token = strings.TrimSpace(token); token != "" && d.ChangedSince(token) && (wrong != nil || len(texts) > 0) {
+		return updated, problem("changedSinceExport", "Document '%s' has changed since the table was exported", d.Path())
 	}
-	values, err := r.values(d.Type(), changed)
+	if wrong != nil {
+		return updated, wrong
+	}
+	values, err := r.values(d.Type(), texts)
 	if err != nil {
 		return updated, err
 	}
-	for xpath, text := range changed {
-		if text == "" {
-			values[xpath] = nil
+	said := unchanged
+	for _, xpath := range slices.Sorted(maps.Keys(texts)) {
+		v, has := values[xpath]
+		if !has && texts[xpath] != "" { // the type has no such property
+			continue
 		}
-	}
-	if len(values) == 0 {
-		return unchanged, nil
-	}
-	for _, xpath := range slices.Sorted(maps.Keys(values)) {
-		if err := d.Set(xpath, values[xpath]); err != nil {
+		now, err := valueIfAny(d, xpath)
+		if err != nil {
 			return updated, err
 		}
+		if cell(v) == cell(now) { // it is written in another way
+			continue
+		}
+		if err := d.Set(xpath, v); err != nil {
+			return updated, err
+		}
+		said = updated
 	}
-	token, _ := members["changeToken"].(string)
-	_, err = r.c.Tx.Save(d, storage.SaveOptions{ChangeToken: strings.TrimSpace(token), Quiet: r.keep})
-	if fault.Is(err, fault.Conflict) {
-		err = problem("changedSinceExport", "Document '%s' has changed since the table was exported", d.Path())
+	if said.Status == unchanged.Status {
+		return unchanged, nil
 	}
+	_, err = r.c.Tx.Save(d, storage.SaveOptions{Quiet: r.keep})
 	return updated, err
 }
 
@@ -80,24 +87,17 @@ func cellText(s string) string {
 
 // fixed checks the columns that every exported table has. Most follow from what others do to a document, such as its lock, and count for
 // nothing. One that somebody would edit in the belief that this changes the document is refused.
-func (r csvRun) fixed(d *storage.Doc, members, changed map[string]any) error {
-	now, err := firstValues(d)
-	if err != nil {
-		return err
-	}
+func fixed(d *storage.Doc, members, texts map[string]any) error {
 	for _, column := range slices.Sorted(maps.Keys(members)) {
-		at := slices.Index(firstColumns, column)
-		if at < 0 {
-			if column == "properties" {
-				continue
-			}
+		if column != "properties" && !slices.Contains(firstColumns, column) {
 			return problem("notExistingField", "Field '%s' does not exist on type '%s'", column, d.Type().Name)
 		}
-		text := cellText(fmt.Sprint(members[column]))
-		if !slices.Contains([]string{"repository", "type", "state", "title"}, column) || text == cellText(cell(now[at])) || column == "title" && text == changed["dc:title"] {
-			continue
+	}
+	for _, c := range []struct{ column, now string }{{"repository", d.Repository()}, {"type", d.Type().Name}, {"state", d.State()}, {"title", d.Title()}} {
+		text, has := members[c.column].(string)
+		if text = cellText(text); has && text != cellText(c.now) && (c.column != "title" || text != texts["dc:title"]) {
+			return problem("fixedColumn", "Column '%s' cannot change the document: it has '%s', not '%s'", c.column, c.now, text)
 		}
-		return problem("fixedColumn", "Column '%s' cannot change the document: it has '%s', not '%s'", column, cell(now[at]), text)
 	}
 	return nil
 }

@@ -335,9 +335,16 @@ four,File,Four,,,
 			t.Errorf("%s: %d documents", query, n)
 		}
 	}
-	// The table is of before: rows that have changed since are refused.
+	// The table is of before: rows that have changed since are refused, whether or not it has the column that shows it.
 	imported(edited(rows, cell{"three", "dc:title", "Third"}), "2 ERROR changedSinceExport [/desk/four]", "3"+same, "4 ERROR changedSinceExport [/desk/one]", "5"+changed, "6 ERROR changedSinceExport [/desk/two]")
+	untitled := make([][]string, len(rows))
+	for i, row := range rows {
+		untitled[i] = slices.Delete(slices.Clone(row), slices.Index(rows[0], "dc:title"), slices.Index(rows[0], "dc:title")+1)
+	}
+	imported(edited(untitled[:2]), "2 ERROR changedSinceExport [/desk/four]")
 	rows = exported()
+	created := rows[3][slices.Index(rows[0], "dc:created")]
+	imported(edited(rows, cell{"one", "dc:created", strings.Replace(created, "Z", "+00:00", 1)}), "2"+same, "3"+same, "4"+same, "5"+same, "6"+same)
 	imported(edited(rows, cell{"four", "uid", "nobody"}, cell{"old", "file:content", "b.txt"}, cell{"one", "dc:created", "soon"}, cell{"three", "state", "deleted"}, cell{"two", "repository", "other"}),
 		"2 ERROR unableToUpdate [nobody]", "3 ERROR notExistingFile [b.txt]", "4 ERROR cannotConvertFieldValue [dc:created soon]", "5 ERROR fixedColumn [state project deleted]", "6 ERROR fixedColumn [repository default other]")
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
