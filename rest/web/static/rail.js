@@ -57,13 +57,7 @@
     busy = false;
   };
 
-  let greeted = false;
   const actions = {
-    hello: () => { // said as soon as the page listens, and again when this document has come: one answer is enough
-      if (greeted) return;
-      greeted = true;
-      window.parent.postMessage({ catena: "ready" }, "*");
-    },
     draw: (m) => {
       waiting.set(Number(m.key), String(m.html));
       drawAll();
@@ -92,6 +86,8 @@
       for (const { deck } of slots.values()) deck?.configure(shape());
     },
   };
+  // The page around says hello when it listens, and again when this document has come: one answer is enough.
+  new Promise((go) => (actions.hello = go)).then(() => window.parent.postMessage({ catena: "ready" }, "*"));
   window.addEventListener("message", (e) => {
     if (e.source !== window.parent || typeof e.data !== "object" || e.data === null) return;
     if (Object.hasOwn(actions, e.data.catena)) actions[e.data.catena](e.data);

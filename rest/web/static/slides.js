@@ -47,10 +47,6 @@
 
   const { whole } = Fill;
 
-  // The page around says hello when it listens, which may be before the slides are there or after: they answer once.
-  let greet;
-  const greeted = new Promise((go) => (greet = go));
-
   // What the page around may ask for.
   const actions = {
     go: (m) => {
@@ -63,7 +59,6 @@
     pause: () => Reveal.togglePause(),
     overview: () => Reveal.toggleOverview(),
     state: () => state(),
-    hello: () => greet(),
     find: (m) => find(String(m.text), m.back === true),
     show: (m) => {
       if (!live) return;
@@ -145,6 +140,9 @@
     Reveal.layout();
     state();
   };
+
+  // The page around says hello when it listens, which may be before the slides are there or after: they answer once.
+  const greeted = new Promise((go) => (actions.hello = go));
 
   if (framed) {
     window.addEventListener("message", (e) => {
