@@ -224,14 +224,9 @@ func Outside(t *Tx, what any, find func(context.Context) (any, error)) (any, err
 // Abandoned reports whether the attempt has ended with ErrAgain, whatever has become of that error.
 func Abandoned(t *Tx) bool { return t.inquiries != nil && t.inquiries.wanted != nil }
 
-// Inside returns the context for a transaction that is to be committed while t, which may be nil, is open, whatever becomes of t. Without
-// it, that one waits for t in vain if t has lost so often that it holds up all others.
-func Inside(ctx context.Context, t *Tx) context.Context {
-	if t == nil {
-		return ctx
-	}
-	return t.kv.Inside(ctx)
-}
+// Inside returns the context for a transaction that is to be committed while t is open, whatever becomes of t. Without it, that one waits for
+// t in vain if t has lost so often that it holds up all others.
+func Inside(ctx context.Context, t *Tx) context.Context { return t.kv.Inside(ctx) }
 
 // Again reports whether the attempt follows one that was abandoned.
 func Again(t *Tx) bool { return t.again }

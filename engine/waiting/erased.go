@@ -48,9 +48,8 @@ func (w *row) lost(all *storage.Tx, by string) error {
 // lose ends such a chain: it has failed.
 func lose(ctx context.Context, e *engine.Engine, t turn) error {
 	return e.Repo().Update(ctx, e.System(), func(tx *storage.Tx) error {
-		var w row
-		found, err := tx.Table(table).Get(t.Key, &w)
-		if err != nil || !found || w.Turn != t.Turn {
+		w, err := t.row(tx)
+		if err != nil || w == nil {
 			return err
 		}
 		return e.Within(tx, e.System(), engine.Listener, w.Chain, func(c *engine.Ctx) error {

@@ -372,17 +372,27 @@ func (r *Runs) Jobs(repo *storage.Repo) outbox.Handlers {
 	}
 }
 
-// chain returns the chain whose turn it is; an empty one if it has had another turn since, for example because an event came before
-// the timeout that the job is of.
-func (t *turn) chain(ctx context.Context, e *engine.Engine) (w row, err error) {
-	err = e.Repo().View(ctx, e.System(), func(tx *storage.Tx) error {
-		found, err := tx.Table(table).Get(t.Key, &w)
-		if err == nil && (!found || w.Turn != t.Turn) {
-			w = row{}
+// row returns the chain whose turn it is; nil if it has had another turn since, for example because an event came before the timeout
+// that the job is of.
+func (t *turn) row(tx *storage.Tx) (*row, error) {
+	var w row
+	found, err := tx.Table(table).Get(t.Key, &w)
+	if err != nil || !found || w.Turn != t.Turn {
+		return nil, err
+	}
+	return &w, nil
+}
+
+// note notes why the chain did not go on.
+func (t *turn) note(ctx context.Context, e *engine.Engine, why string) error {
+	return e.Repo().Update(ctx, e.System(), func(tx *storage.Tx) error {
+		w, err := t.row(tx)
+		if err != nil || w == nil {
+			return err
 		}
-		return err
+		w.Failure = why[:min(len(why), maxReason)]
+		return tx.Table(table).Put(t.Key, w)
 	})
-	return w, err
 }
 
 // proceed has a chain go on.
@@ -391,8 +401,12 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 	if err := json.Unmarshal(j.Data, &t); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	w, err := t.chain(ctx, e)
-	if err != nil || w.Run == "" {
+	var w *row
+	err := e.Repo().View(ctx, e.System(), func(tx *storage.Tx) (err error) {
+		w, err = t.row(tx)
+		return err
+	})
+	if err != nil || w == nil {
 		return err // it has gone on already, or was stopped
 	}
 	if t.Reason == erased {
@@ -405,15 +419,7 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 	if err == nil {
 		return nil
 	}
-	noted := e.Repo().Update(context.WithoutCancel(ctx), e.System(), func(tx *storage.Tx) error {
-		var w row
-		found, err2 := tx.Table(table).Get(t.Key, &w)
-		if err2 != nil || !found || w.Turn != t.Turn {
-			return err2
-		}
-		w.Failure = err.Error()[:min(len(err.Error()), maxReason)]
-		return tx.Table(table).Put(t.Key, &w)
-	})
+	noted := t.note(context.WithoutCancel(ctx), e, err.Error())
 	// Trying again cannot help with these. The row stays, so that Run.Continue can, once the cause is mended.
 	if k := fault.Of(err); k == fault.Invalid || k == fault.Denied || k == fault.Limit || k == fault.NotFound {
 		err = &outbox.GaveUp{Err: err}
@@ -424,9 +430,8 @@ func (r *Runs) proceed(ctx context.Context, e *engine.Engine, j outbox.Job) erro
 
 // goOn has a chain go on in a transaction, which takes away what it waited with.
 func goOn(tx *storage.Tx, e *engine.Engine, t turn) error {
-	var w row
-	found, err := tx.Table(table).Get(t.Key, &w)
-	if err != nil || !found || w.Turn != t.Turn {
+	w, err := t.row(tx)
+	if err != nil || w == nil {
 		return err
 	}
 	as, err := w.Acting(tx, w.Actor)
