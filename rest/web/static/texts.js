@@ -57,7 +57,8 @@ const Texts = (() => {
         await changed(words);
       };
       const save = async () => {
-        const made = await Keep.save(k.family, k.noun, { source: area.value, note: note.value || undefined, name: k.named ? file() : undefined }, token);
+        area.readOnly = true; // what is shown afterwards is what was saved
+        const made = await Keep.save(k.family, k.noun, { source: area.value, note: note.value || undefined, name: k.named ? file() : undefined }, token).finally(() => (area.readOnly = false));
         if (!made) return;
         if (made.source !== undefined) return void await open(made.name, made.source, made.changeToken);
         await done(`Saved ${made.name}, version ${made.version}.`, made.name);
