@@ -6,7 +6,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 )
 
@@ -38,10 +37,7 @@ func (b *tab) pace(pace string) {
 			b.t.Fatal(err)
 		}
 	case "settled":
-		b.traffic = &traffic{open: map[network.RequestID]string{}, bytes: map[string]int{}}
-		if err := chromedp.Listen(b, b.traffic.hear); err != nil {
-			b.t.Fatal(err)
-		}
+		b.traffic = b.noted()
 	default:
 		b.t.Fatalf("CATENA_PACE=%s: want late, busy or settled", pace)
 	}

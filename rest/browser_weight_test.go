@@ -91,15 +91,21 @@ func (f *traffic) take() map[string]int {
 	return out
 }
 
-// measured has a tab without a cache note its traffic.
-func (b *tab) measured() *traffic {
+// noted has a tab note its traffic.
+func (b *tab) noted() *traffic {
 	b.t.Helper()
 	f := &traffic{open: map[network.RequestID]string{}, bytes: map[string]int{}}
 	if err := chromedp.Listen(b, f.hear); err != nil {
 		b.t.Fatal(err)
 	}
-	b.cache(false)
 	return f
+}
+
+// measured is noted for a tab without a cache.
+func (b *tab) measured() *traffic {
+	b.t.Helper()
+	b.cache(false)
+	return b.noted()
 }
 
 // cache turns the cache of a tab on or off.
