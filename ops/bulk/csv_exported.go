@@ -32,6 +32,11 @@ func (r csvRun) exported(uid string, members, props map[string]any) (csvEntry, e
 	if wrong != nil {
 		return updated, wrong
 	}
+	return r.edit(d, texts)
+}
+
+// edit gives a document the values of edited cells.
+func (r csvRun) edit(d *storage.Doc, texts map[string]any) (csvEntry, error) {
 	values, err := r.values(d.Type(), texts)
 	if err != nil {
 		return updated, err
