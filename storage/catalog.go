@@ -205,7 +205,8 @@ func (r *Repo) Redeclare(ctx context.Context) error {
 	}
 	for _, r := range all {
 		now := r.catalog.Load()
-		if now == nil || now.declared() == found && now.numbers != nil {
+		// One that has heard of nothing until all was taken back has the same declarations, but not of this generation.
+		if now == nil || now.declared() == found && now.numbers != nil && now.generation == generation {
 			continue // it is being opened, or knows
 		}
 		err = errors.Join(err, r.install(ctx, found, generation))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"catena/engine"
 	"catena/engine/library"
@@ -300,6 +301,35 @@ func TestBehind(t *testing.T) {
 	a.remove("contract", "")
 	if err := b.types.Refresh(t.Context(), b.Engine); err != nil || len(b.types.Lacks(b.Engine)) != 0 {
 		t.Error(err)
+	}
+}
+
+// TestTakenBack: a server goes on that hears of a declaration only when it has been taken back: in another transaction, or in the same
+// one. What is declared then is what it knows already.
+func TestTakenBack(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	writes := func(s *server) {
+		t.Helper()
+		if err := s.Repo().Update(ctx, s.System(), func(tx *storage.Tx) error { return tx.Table("test").Put("n", 1) }); err != nil {
+			t.Error(err)
+		}
+	}
+	all := servers(t, 2, nil)
+	all[0].save("contract.yaml", contract, "")
+	all[0].remove("contract", "")
+	writes(all[1])
+	_, err := all[0].RunFunc(ctx, engine.Writes, func(c *engine.Ctx) (any, error) {
+		if _, err := c.Call("Type.Save", nil, map[string]any{"name": "contract.yaml", "source": contract}); err != nil {
+			return nil, err
+		}
+		return c.Call("Type.Delete", nil, map[string]any{"name": "contract"})
+	}, engine.Call{Op: "Test.TakeBack", As: all[0].System(), EntryPoint: engine.REST})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, s := range all {
+		writes(s)
 	}
 }
 
