@@ -24,23 +24,30 @@ type recipient struct {
 	released chan struct{}
 }
 
+// add adds the operation that calls the service, as one with an effect outside has to: once for a transaction, which on PostgreSQL
+// begins again because of others that only write nearby, such as those of other jobs.
 func (r *recipient) add(w *world) {
 	w.must(w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
-		return s.With([]engine.Op{{Name: "Test.Send", Doc: "Sends.", Effect: engine.Pure, Run: engine.On(func(_ struct{}, _ *engine.Ctx, _ engine.Void) (engine.Void, error) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if r.asked++; r.asked == 1 {
-				return engine.Void{}, fault.Unavailable.Errorf("the service is down")
-			}
-			if r.entered != nil {
-				r.entered <- struct{}{}
-				<-r.released
-			}
-			r.got++
-			time.Sleep(20 * time.Millisecond) // long enough that another job would meet it
-			return engine.Void{}, nil
+		return s.With([]engine.Op{{Name: "Test.Send", Doc: "Sends.", Effect: engine.Pure, Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+			_, err := c.Once("send", func() (any, int, error) { return nil, 0, r.take() })
+			return engine.Void{}, err
 		})}})
 	}))
+}
+
+func (r *recipient) take() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked++; r.asked == 1 {
+		return fault.Unavailable.Errorf("the service is down")
+	}
+	if r.entered != nil {
+		r.entered <- struct{}{}
+		<-r.released
+	}
+	r.got++
+	time.Sleep(20 * time.Millisecond) // long enough that another job would meet it
+	return nil
 }
 
 // waitsToSend starts a chain that goes on after an hour and has failed once to send.

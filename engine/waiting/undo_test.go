@@ -146,24 +146,24 @@ func TestUndoAfterKill(t *testing.T) {
 	w := newWorld(t)
 	o := &outside{}
 	o.add(w)
+	dies, over, ended := make(chan struct{}, 9), make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { // the database would be told of the end of a process
+		close(over)
+		<-ended
+	})
 	w.must(w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
-		return s.With([]engine.Op{{Name: "Test.Die", Doc: "Never returns.", Effect: engine.Pure, Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-			select {} // as if the process had ended here
+		return s.With([]engine.Op{{Name: "Test.Die", Doc: "Does not return.", Effect: engine.Pure, Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+			dies <- struct{}{}
+			<-over // as if the process had ended here
+			return engine.Void{}, errors.New("the test is over")
 		})}})
 	}))
 	w.save("name: T.Kill\nsteps:\n" + reserve("a") + "  - op: Test.Die\n")
 	as, err := w.engine.PrincipalOf(t.Context(), "bob")
 	w.must(err)
-	_, err = w.engine.Start(t.Context(), engine.Call{Op: "T.Kill", As: as, EntryPoint: engine.REST}, func(string) error { return nil }, func(*engine.Result, error) {})
+	_, err = w.engine.Start(t.Context(), engine.Call{Op: "T.Kill", As: as, EntryPoint: engine.REST}, func(string) error { return nil }, func(*engine.Result, error) { close(ended) })
 	w.must(err)
-	for range 1000 {
-		if o.mu.Lock(); len(o.kept) == 1 {
-			o.mu.Unlock()
-			break
-		}
-		o.mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
+	<-dies
 	w.pass(time.Minute)
 	if len(o.kept) != 1 {
 		t.Errorf("before the end of its time: %v", o.kept)
