@@ -117,8 +117,9 @@ func misnamed(set *engine.Set, c scenario.Command, f *scenario.Failure) error {
 // embedded are the scenarios that show numbers of changes, which are others in a store that several processes write to.
 var embedded = []string{"drive.change", "drive.edit", "drive.synchronize"}
 
-// alone are the scenarios about what a server has for itself, or at first: traces, and runs that have ended but are not written.
-var alone = []string{"audit.get_trace", "waiting.runs"}
+// alone are the scenarios about what a server has for itself, or at first: traces, runs that have ended but are not written, and
+// that there are no others.
+var alone = []string{"audit.get_trace", "service.server", "waiting.runs"}
 
 // TestScenarios plays every scenario through every entry point, each on a fresh server. make postgres plays them on
 // PostgreSQL, and make nodes on two servers that answer in turn.
