@@ -3,6 +3,7 @@ package kv_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"testing"
@@ -181,5 +182,31 @@ func TestConflictOutside(t *testing.T) {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestNestIsLocal: a part that can fail alone costs the same whatever was written before it.
+func TestNestIsLocal(t *testing.T) {
+	d := kv.New(memory.New(), kv.Options{Log: quiet})
+	defer d.Close()
+	if err := d.Update(ctx, func(tx *kv.Tx) error {
+		value := []byte("value")
+		for i := range 10_000 {
+			if err := tx.Set(binary.BigEndian.AppendUint32(nil, uint32(i)), value); err != nil {
+				return err
+			}
+		}
+		i := 0
+		if n := testing.AllocsPerRun(100, func() {
+			i += 97
+			if err := tx.Nest(func() error { return tx.Set(binary.BigEndian.AppendUint32(nil, uint32(i)), value) }); err != nil {
+				t.Error(err)
+			}
+		}); n > 3 {
+			t.Errorf("a part that writes a row takes %v allocations beside 10,000 rows", n)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -27,7 +27,9 @@ type Tx struct {
 	void  Span // no row of the snapshot is in it
 	own   tree.Tree[entry]
 	bytes int
-	room  []byte // for keys and rows that are kept
+	parts int      // how many parts that can fail alone are running, one in the other
+	undo  []change // what undoes the writes of the outermost of them
+	room  []byte   // for keys and rows that are kept
 	reads [][]byte
 	spans []reach
 	wake  []string
@@ -40,6 +42,13 @@ type entry struct {
 	create bool // the key must be absent from the store
 	claim  bool // with create: if it is not, the transaction runs again
 	fresh  bool // the key was never in the store
+}
+
+// change is what a write has replaced.
+type change struct {
+	key []byte
+	old entry
+	had bool
 }
 
 // Version numbers the snapshot the transaction reads.
@@ -320,19 +329,27 @@ func (t *Tx) buffer(key []byte, e entry) error {
 	case size > t.limits.TxBytes:
 		err = fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
 	}
-	switch {
-	case err == nil && (!had || e.create == old.create && e.claim == old.claim && e.fresh == old.fresh):
-		t.bytes = size
-	case err == nil:
+	if err != nil {
+		t.restore(change{key, old, had})
+		return err
+	}
+	if had && (e.create != old.create || e.claim != old.claim || e.fresh != old.fresh) {
 		e.create, e.claim, e.fresh = old.create, old.claim, old.fresh
 		t.own.Set(key, e)
-		t.bytes = size
-	case had:
-		t.own.Set(key, old)
-	default:
-		t.own.Delete(key)
 	}
-	return err
+	if t.bytes = size; t.parts > 0 {
+		t.undo = append(t.undo, change{key, old, had})
+	}
+	return nil
+}
+
+// restore undoes a write.
+func (t *Tx) restore(c change) {
+	if c.had {
+		t.own.Set(c.key, c.old)
+	} else {
+		t.own.Delete(c.key)
+	}
 }
 
 func (e entry) value() []byte {
@@ -359,12 +376,19 @@ func (t *Tx) Nest(fn func() error) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	own, size, wake, after := t.own.Snapshot(), t.bytes, len(t.wake), len(t.after)
+	size, wake, after, writes := t.bytes, len(t.wake), len(t.after), len(t.undo)
+	t.parts++
 	ok := false
 	defer func() {
 		if !ok {
-			t.own, t.bytes = own, size
+			for _, c := range slices.Backward(t.undo[writes:]) {
+				t.restore(c)
+			}
+			t.undo, t.bytes = t.undo[:writes], size
 			t.wake, t.after = t.wake[:wake], t.after[:after]
+		}
+		if t.parts--; t.parts == 0 {
+			t.undo = t.undo[:0]
 		}
 	}()
 	err := fn()

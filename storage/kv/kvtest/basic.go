@@ -2,6 +2,7 @@ package kvtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -254,7 +255,10 @@ func testNest(t *testing.T, d *kv.DB) {
 			_ = tx.Create([]byte("c"), []byte("inner"))
 			tx.Wake("inner")
 			tx.AfterCommit(func() { after = append(after, "inner") })
-			return tx.Nest(func() error { return errStop })
+			if err := tx.Nest(func() error { return cmp.Or(tx.Set([]byte("a"), nil), tx.Set([]byte("c"), []byte("innermost"))) }); err != nil {
+				return err
+			}
+			return tx.Nest(func() error { return cmp.Or(tx.Delete([]byte("c")), errStop) })
 		})
 		if !errors.Is(err, errStop) {
 			t.Errorf("nest: %v", err)
