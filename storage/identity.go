@@ -261,21 +261,34 @@ func (t *Tx) expected() [][]byte {
 	if !ok {
 		return nil
 	}
-	if path == "" {
-		return [][]byte{layout.NodeKey(id), layout.RecordKey(id)}
-	}
 	known := t.repo.tree.Load()
-	if known == nil {
+	switch {
+	case path == "":
+		return t.expectedAt(id, known)
+	case known == nil:
 		return nil
 	}
 	if f := known.at(path); f != nil {
-		return [][]byte{layout.NodeKey(f.id), layout.RecordKey(f.id)}
+		return t.expectedAt(f.id, known)
 	}
 	cut := strings.LastIndexByte(path, '/')
 	if f := known.at(path[:max(cut, 1)]); f != nil && cut < len(path)-1 {
 		return [][]byte{layout.ChildNameKey(f.id, path[cut+1:])}
 	}
 	return nil
+}
+
+// expectedAt are the rows of a document, and, for a transaction that may write, those of the folders above it that guard will name: the
+// commit then need not ask for them.
+func (t *Tx) expectedAt(id layout.ID, known *treeCache) [][]byte {
+	keys := [][]byte{layout.NodeKey(id), layout.RecordKey(id)}
+	if known == nil || !t.kv.Writable() {
+		return keys
+	}
+	for f := known.get(id); f != nil && f.up != nil; f = f.up {
+		keys = append(keys, layout.NodeKey(f.up.id))
+	}
+	return keys
 }
 
 // Ahead has a store across a network fetch in one round trip what is about to be asked about the documents: for ACLs, if lists is

@@ -25,6 +25,8 @@ type tripCounter struct {
 	mu    sync.Mutex
 	trips []int
 	trace []string
+
+	unread int // rows that commits have asked for, to watch them
 }
 
 func (c *tripCounter) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
@@ -32,7 +34,7 @@ func (c *tripCounter) Begin(ctx context.Context, write bool) (kv.Snapshot, error
 	if err != nil {
 		return nil, err
 	}
-	return &tripCounted{Remote: s.(kv.Remote), of: c}, nil
+	return &tripCounted{Remote: s.(kv.Remote), of: c, asked: map[string]bool{}}, nil
 }
 
 // BeginOptimistic counts the views that find out who makes a request together with the one that answers it.
@@ -44,7 +46,7 @@ func (c *tripCounter) BeginOptimistic(ctx context.Context, before kv.Snapshot) (
 	if err != nil {
 		return nil, err
 	}
-	return &tripCounted{Remote: s.(kv.Remote), of: c}, nil
+	return &tripCounted{Remote: s.(kv.Remote), of: c, asked: map[string]bool{}}, nil
 }
 
 type tripCounted struct {
@@ -52,10 +54,18 @@ type tripCounted struct {
 	of    *tripCounter
 	trips int
 	done  bool
+	asked map[string]bool // keys that were prefetched
 }
 
 func (c *tripCounted) Commit(ctx context.Context, b *kv.Batch) error {
 	c.trips, c.done = c.RoundTrips(), true
+	for _, k := range b.Reads.Keys {
+		if !c.asked[string(k)] {
+			c.of.mu.Lock()
+			c.of.unread++
+			c.of.mu.Unlock()
+		}
+	}
 	return c.Remote.Commit(ctx, b)
 }
 
@@ -76,7 +86,7 @@ func (c *tripCounter) counted() (most, all int) {
 	for _, trips := range c.trips {
 		most, all = max(most, trips), all+trips
 	}
-	c.trips, c.trace = nil, nil
+	c.trips, c.trace, c.unread = nil, nil, 0
 	return most, all
 }
 
@@ -191,4 +201,9 @@ func TestRoundTrips(t *testing.T) {
 		bounded(r)
 	}
 	words()
+	store.counted()
+	if do("POST", "/id/"+folder, `{"entity-type":"document","type":"File","name":"taken"}`); store.unread > 0 {
+		t.Errorf("the commit of a creation asks for %d rows, which could have come with the first ones", store.unread)
+	}
+	bounded(request{"a creation under a name that is taken", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"taken"}`, 1, 2})
 }

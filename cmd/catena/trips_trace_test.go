@@ -55,10 +55,20 @@ func (c *tripCounted) Version() uint64 {
 }
 
 func (c *tripCounted) Prefetch(keys [][]byte, ranges []kv.Range) error {
+	for _, k := range keys {
+		c.asked[string(k)] = true
+	}
 	n := c.RoundTrips()
 	err := c.Remote.Prefetch(keys, ranges)
 	c.note(fmt.Sprintf("prefetch %d %d", len(keys), len(ranges)), n)
 	return err
+}
+
+func (c *tripCounted) Latest(key []byte) ([]byte, error) {
+	n := c.RoundTrips()
+	v, err := c.Remote.Latest(key)
+	c.note(fmt.Sprintf("latest %q", key), n)
+	return v, err
 }
 
 func (c *tripCounted) Count(r kv.Range) (int, error) {
