@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -106,7 +108,8 @@ type against struct {
 	nodes    [2]*process
 	store    string
 	sql      *plain
-	addr     string // of sql
+	server   *exec.Cmd // of sql
+	addr     string    // of server
 	docs     int
 	ids      []string // of catena's documents
 	plainIDs []string
@@ -175,30 +178,39 @@ func newAgainst(b *testing.B) *against {
 		x.nodes[i] = startServer(b, b.TempDir(), args...)
 	}
 	x.fillCatena()
-	config, err := pgxpool.ParseConfig(x.store)
-	must(b, err)
-	config.MaxConns = 32
-	pool, err := pgxpool.NewWithConfig(b.Context(), config)
+	pool, err := plainPool(b.Context(), x.store)
 	must(b, err)
 	b.Cleanup(pool.Close)
 	x.sql = &plain{pool: pool, folder: uuid.New()}
 	x.fillPlain()
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /doc/{id}", x.sql.get)
-	mux.HandleFunc("GET /page", x.sql.page)
-	mux.HandleFunc("POST /create", x.sql.create)
-	s := strictSQL{x.sql}
-	must(b, s.fill(b.Context()))
-	mux.HandleFunc("GET /strict/doc/{id}", s.get)
-	mux.HandleFunc("GET /strict/page", s.page)
-	mux.HandleFunc("POST /strict/create", s.create)
-	x.addr = listen(b, mux)
+	must(b, strictSQL{x.sql}.fill(b.Context()))
+	x.serveSQL()
 	_, err = pool.Exec(b.Context(), "VACUUM ANALYZE")
 	must(b, err)
 	var backend int
 	must(b, pool.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend))
 	x.postgres = parent(backend)
 	return x
+}
+
+// serveSQL has another process serve sql, as others serve catena: one that also sends the requests would seldom have to be woken.
+func (x *against) serveSQL() {
+	name, err := os.Executable()
+	must(x.b, err)
+	x.server = exec.Command(name, plainVerb, x.store, x.sql.folder.String())
+	x.server.Stderr = os.Stderr
+	in, err := x.server.StdinPipe()
+	must(x.b, err)
+	out, err := x.server.StdoutPipe()
+	must(x.b, err)
+	must(x.b, x.server.Start())
+	x.b.Cleanup(func() {
+		_ = in.Close()
+		_ = x.server.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(x.b, err)
+	x.addr = strings.TrimSpace(line)
 }
 
 // fillCatena imports the documents and saves the chain.
@@ -329,7 +341,7 @@ func (x *against) compare(out io.Writer, name, goal string, conns int, requests 
 		float64(median[0])/float64(median[1]), goal, float64(median[0])/float64(median[2]), ours[0], ours[1], ours[2], plain[2], plain[1], strict[2], strict[1])
 }
 
-// spent is how long processors were busy for catena, the database, and this process.
+// spent is how long processors were busy for catena, the database, and the client with the server of sql.
 type spent [3]time.Duration
 
 func (s *spent) add(now, before spent) {
@@ -357,7 +369,7 @@ func (x *against) spent() (s spent) {
 			s[1] += busy(pid)
 		}
 	}
-	s[2] = busy(os.Getpid())
+	s[2] = busy(os.Getpid()) + busy(x.server.Process.Pid)
 	return s
 }
 

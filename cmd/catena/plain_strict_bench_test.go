@@ -7,14 +7,57 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// plainVerb has the test binary serve a database that was filled, until its input ends: plain, and strictSQL below /strict.
+const plainVerb = "plain"
+
+func plainMain(args []string) int {
+	ctx := context.Background()
+	pool, err := plainPool(ctx, args[0])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	p := &plain{pool: pool, folder: uuid.MustParse(args[1])}
+	s := strictSQL{p}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /doc/{id}", p.get)
+	mux.HandleFunc("GET /page", p.page)
+	mux.HandleFunc("POST /create", p.create)
+	mux.HandleFunc("GET /strict/doc/{id}", s.get)
+	mux.HandleFunc("GET /strict/page", s.page)
+	mux.HandleFunc("POST /strict/create", s.create)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(l.Addr())
+	go func() { _ = (&http.Server{Handler: mux}).Serve(l) }()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+func plainPool(ctx context.Context, address string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = 32
+	return pgxpool.NewWithConfig(ctx, config)
+}
 
 // strictTables add to plainTables who may sign in, and an index of the words of documents.
 const strictTables = `

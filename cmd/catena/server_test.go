@@ -48,6 +48,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == isolatedVerb {
 		os.Exit(isolatedMain(os.Stdin, os.Stdout))
 	}
+	if len(os.Args) > 1 && os.Args[1] == plainVerb {
+		os.Exit(plainMain(os.Args[2:]))
+	}
 	if underRace {
 		ownProgram = builtBinary
 	}
