@@ -235,8 +235,11 @@ func SignInAhead(t *Tx, rows ...[]byte) error {
 	return t.kv.Prefetch(rows)
 }
 
-// usualKeys are those that nearly every transaction asks for.
-var usualKeys = [][]byte{membersKey, epochKey, awaitedKey, automaticKey, indexesKey, declaredKey}
+// usualKeys are those that nearly every transaction asks for, and writtenKeys those that nearly every one does that writes.
+var (
+	usualKeys   = [][]byte{membersKey, epochKey, automaticKey, indexesKey, declaredKey}
+	writtenKeys = [][]byte{awaitedKey}
+)
 
 // expectedRef is the key of what a context says that its transactions begin with.
 type expectedRef struct{}

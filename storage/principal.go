@@ -340,7 +340,7 @@ func (t *Tx) usualAhead(rows [][]byte) error {
 	}
 	keys := slices.Concat(t.expected(), usualKeys, rows)
 	if t.kv.Writable() {
-		keys = append(keys, t.repo.ownReads...)
+		keys = slices.Concat(keys, writtenKeys, t.repo.ownReads)
 	}
 	return t.kv.Prefetch(keys)
 }
