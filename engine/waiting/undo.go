@@ -13,8 +13,12 @@ import (
 	"catena/storage/outbox"
 )
 
-// UndoJob is the kind of the jobs that undo what a call has done outside of the server and that failed.
-const UndoJob = "chain.undo"
+// UndoJob is the kind of the jobs that undo what a call has done outside of the server and that failed. Servers of a version that did not
+// note what stays would undo it too: their jobs are of the kind formerUndoJob, and they leave those of kinds that they do not know alone.
+const (
+	UndoJob       = "chain.revert"
+	formerUndoJob = "chain.undo"
+)
 
 // undoTable has a row for each step, by ATTEMPT/NUMBER in the order of the steps, and stayTable one with the same key if what the step
 // has done stays.

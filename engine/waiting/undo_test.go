@@ -11,6 +11,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // outside is a service that keeps what it is told, as no transaction undoes it.
@@ -168,6 +169,39 @@ func TestUndoAfterKill(t *testing.T) {
 	if len(o.kept) != 1 {
 		t.Errorf("before the end of its time: %v", o.kept)
 	}
+	w.pass(time.Hour)
+	if len(o.kept) != 0 {
+		t.Errorf("kept %v", o.kept)
+	}
+}
+
+// TestUndoOlder: servers of the version before, which know one kind of jobs alone, would undo what has a note that it stays; they get no
+// job that may meet one. Theirs are done here as well.
+func TestUndoOlder(t *testing.T) {
+	const formerly = "chain.undo"
+	w := newWorld(t)
+	o := &outside{fail: true}
+	o.add(w)
+	w.save("name: T.Bad\nsteps:\n" + reserve("a") + "  - op: Repository.GetDocument\n    params: {value: /missing}\n")
+	if _, err := w.run("bob", "T.Bad", nil, nil); err == nil {
+		t.Error("T.Bad went well")
+	}
+	w.pass(0)
+	w.must(w.repo.Update(t.Context(), w.repo.System(), func(tx *storage.Tx) error {
+		jobs, err := outbox.Jobs(tx, "", "", 0)
+		if len(jobs) != 2 { // of the attempt's end, which has failed, and of the end of its time
+			t.Errorf("jobs: %v", jobs)
+		}
+		for _, j := range jobs {
+			if j.Kind == formerly {
+				t.Errorf("an older server would do %s", j.Data)
+			}
+			if err := errors.Join(outbox.Delete(tx, j.ID), outbox.Enqueue(tx, outbox.Job{Kind: formerly, Due: j.Due, Data: j.Data})); err != nil {
+				return err
+			}
+		}
+		return err
+	}))
 	w.pass(time.Hour)
 	if len(o.kept) != 0 {
 		t.Errorf("kept %v", o.kept)

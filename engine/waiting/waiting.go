@@ -366,9 +366,10 @@ func (w *row) remove(tx *storage.Tx) error {
 
 // Jobs returns what has the chains of a repository go on, and undoes what calls have left that failed.
 func (r *Runs) Jobs(repo *storage.Repo) outbox.Handlers {
+	undo := outbox.Handler{AtOnce: 4, Do: func(ctx context.Context, j outbox.Job) error { return r.undo(ctx, r.engine.On(repo), j) }}
 	return outbox.Handlers{
 		JobKind: {AtOnce: 4, Do: func(ctx context.Context, j outbox.Job) error { return r.proceed(ctx, r.engine.On(repo), j) }},
-		UndoJob: {AtOnce: 4, Do: func(ctx context.Context, j outbox.Job) error { return r.undo(ctx, r.engine.On(repo), j) }},
+		UndoJob: undo, formerUndoJob: undo,
 	}
 }
 
