@@ -131,7 +131,7 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run '(Outbox|Waiting)Crash$$' -v ./cmd/catena
 	CATENA_KILLS=100 $(GO) test -count=1 -timeout 60m -run 'NodesCrash$$' -v ./cmd/catena
 	CATENA_KILLS=10 $(GO) test -count=1 -timeout 60m -run 'NodesIsolated$$' -v ./cmd/catena
-	CATENA_SKEW=1 $(GO) test -count=1 -timeout 60m -run 'NodesSkew$$' -v ./cmd/catena
+	CATENA_SKEW=1 CATENA_KILLS=6 $(GO) test -count=1 -timeout 60m -run 'NodesSkew$$' -v ./cmd/catena
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'NodesStale$$' -v ./cmd/catena
 	CATENA_KILLS=20 $(GO) test -count=1 -timeout 30m -run '(ServerKilled|Promoted)$$' -v ./storage/postgres
 	CATENA_STALLED=2000 $(GO) test -count=1 -timeout 20m -run 'Stalled$$' -v ./cmd/catena

@@ -42,8 +42,7 @@ const (
 // crashing are two nodes of a database that are killed in turn, with what has been asked of them.
 type crashing struct {
 	t         *testing.T
-	args      []string
-	data      [2]string
+	start     func(node int) *process
 	nodes     [2]*process
 	sink      *mailtest.Sink
 	hook      *receiver
@@ -62,12 +61,8 @@ type crashing struct {
 // arrive again with its id. CATENA_KILLS sets how often; make fault does so 100 times.
 func TestNodesCrash(t *testing.T) {
 	kills := killCount(t, 2)
-	c := newCrashing(t)
-	for i := range kills {
-		c.round(i)
-	}
-	c.settle()
-	c.verifyJobs()
+	c := newCrashing(t, func(_ int, data string, args []string) *process { return startServer(t, data, args...) })
+	c.kill(kills)
 	if kills >= 100 && (c.five < kills || len(c.acked) < kills) { // in a few rounds a slow machine may not get that far
 		t.Errorf("only %d and %d calls were acknowledged in %d rounds: the test did not test much", c.five, len(c.acked), kills)
 	}
@@ -75,17 +70,17 @@ func TestNodesCrash(t *testing.T) {
 		kills, c.five, c.scheduled, c.waiting, len(c.runs), c.lost)
 }
 
-func newCrashing(t *testing.T) *crashing {
+func newCrashing(t *testing.T, start func(node int, data string, args []string) *process) *crashing {
 	t.Helper()
 	c := &crashing{t: t, sink: mailtest.Start(t), hook: receive(t), acked: map[string]bool{}, unknown: map[string]bool{}, runs: map[string]string{}}
 	host, port := c.sink.Address()
-	c.args = []string{
+	args, data := []string{
 		"--store", pgtest.Database(t), "--blobs", t.TempDir(), "--rate", "-1", "--egress-allow", "127.0.0.0/8", "--egress-http",
 		"--smtp-host", host, "--smtp-port", strconv.Itoa(port), "--smtp-security", "none", "--smtp-from", "catena@example.org",
-	}
+	}, [2]string{t.TempDir(), t.TempDir()}
+	c.start = func(node int) *process { return start(node, data[node], args) }
 	for i := range c.nodes {
-		c.data[i] = t.TempDir()
-		c.nodes[i] = startServer(t, c.data[i], c.args...)
+		c.nodes[i] = c.start(i)
 	}
 	for _, source := range []string{crashChain, noticeChain, oneWaits, fewWait, madeOnce, slowChain} {
 		saveChain(t, c.nodes[0].base, source)
@@ -95,6 +90,16 @@ func newCrashing(t *testing.T) *crashing {
 	}
 	runs(t, c.nodes[0].base, "Webhook.Create", map[string]any{"url": c.hook.URL, "events": []string{"document.created"}}, nil)
 	return c
+}
+
+// kill kills nodes so often, and looks at what has become of all work.
+func (c *crashing) kill(times int) {
+	c.t.Helper()
+	for i := range times {
+		c.round(i)
+	}
+	c.settle()
+	c.verifyJobs()
 }
 
 // round has both nodes work, and kills one of them.
@@ -124,7 +129,7 @@ func (c *crashing) round(i int) {
 	time.Sleep(100 * time.Millisecond)
 	fives := slices.DeleteFunc(slices.Clone(attempts), func(a attempt) bool { return writerOf(a.name) >= fiveWriters })
 	verifyCrash(t, other.base, fives)
-	c.nodes[i%2] = startServer(t, c.data[i%2], c.args...)
+	c.nodes[i%2] = c.start(i % 2)
 	verifyCrash(t, c.nodes[i%2].base, fives)
 	for _, a := range attempts {
 		switch {
