@@ -203,6 +203,7 @@ func TestBrowserDocumentPlaces(t *testing.T) {
 	b.wait(`document.querySelector("dialog [role=status]").textContent === "Move to /default-domain/workspaces/archive"`)
 	b.press("dialog", "Move to")
 	b.wait(`document.getElementById("done").textContent === "Moved." && document.querySelectorAll("#children li").length === 2`)
+	b.wait(`!document.querySelector(".chosen-bar button")`) // what has acted on a selection is gone with it
 	for _, path := range []string{plans + "/one", plans + "/two", "/api/v1/path/default-domain/workspaces/archive/three"} {
 		if got := s.Do("GET", path, "", "properties", "dublincore").JSON(t)["properties"].(map[string]any)["dc:description"]; got != "Of the trip" {
 			t.Errorf("%s: %v", path, got)

@@ -31,7 +31,7 @@ const DocList = (() => {
     ] });
     const show = () => {
       bar.hidden = !chosen.size;
-      if (chosen.size) bar.replaceChildren(make("span", { role: "status" }, `${chosen.size} selected`), ...acts([...chosen.values()], self), make("button", { type: "button", class: "quiet", onclick: clear }, "Clear"));
+      bar.replaceChildren(...(chosen.size ? [make("span", { role: "status" }, `${chosen.size} selected`), ...acts([...chosen.values()], self), make("button", { type: "button", class: "quiet", onclick: clear }, "Clear")] : []));
     };
     const clear = () => {
       chosen.clear();
