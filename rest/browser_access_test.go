@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
@@ -15,6 +16,7 @@ import (
 
 	"catena/decks"
 	"catena/rest/resttest"
+	"catena/storage/storagetest"
 )
 
 // controls are the roles whose elements people use by their names.
@@ -150,12 +152,27 @@ func (b *tab) look(what string) {
 	}
 }
 
+// listed waits until all servers list a run of an operation that has ended: others than the one that has carried it out do so once it
+// is written.
+func listed(t *testing.T, s *resttest.Server, op string) {
+	t.Helper()
+	for n, end := 0, time.Now().Add(time.Minute); n < 2*storagetest.Nodes(); n++ {
+		if len(runsOf(t, s, "?state=done&operation="+op)) == 0 {
+			if n = -1; time.Now().After(end) {
+				t.Fatalf("no run of %s is listed", op)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
 // TestBrowserAccessAdministrator looks in the same way at what only administrators see: the cards of a chain, the dialogs of
 // documents, runs.
 func TestBrowserAccessAdministrator(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
 	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Lock\ninput: document\nsteps:\n  - op: Document.Lock\n  - if: \"true\"\n    then:\n      - op: Document.Unlock\n"}}`)
 	s.Do("POST", "/api/v1/automation/Desk.Lock", `{"input": "/"}`)
+	listed(t, s, "Desk.Lock")
 	s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": {"type": "Workspace", "name": "desk"}}`)
 	b := browse(t, s)
 	b.signIn("Administrator")

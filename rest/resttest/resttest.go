@@ -96,15 +96,16 @@ func Start(t testing.TB, c Config) *Server {
 	return s
 }
 
-// share has the servers be nodes of a store, show each other their running calls and answer each other, until the test ends.
+// share has the servers be nodes of a store, show each other their calls and answer each other, until the test ends.
 func (s *Server) share() {
 	var sharing sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
 	for i, n := range s.nodes.all {
-		m, err := cluster.Join(ctx, n.engine.Repo(), cluster.Node{ID: "node" + strconv.Itoa(i)})
+		m, err := cluster.Join(ctx, n.engine.Repo(), cluster.Node{ID: "node" + strconv.Itoa(i), Address: "127.0.0.1:" + strconv.Itoa(8080+i)})
 		check(s.t, err)
 		n.engine.Join(m)
-		for _, work := range []func(context.Context) error{m.Run, n.engine.ShareRuns, n.engine.AnswerOthers} {
+		record := func(ctx context.Context) error { return n.engine.RecordRuns(ctx, nil) }
+		for _, work := range []func(context.Context) error{m.Run, n.engine.ShareRuns, n.engine.AnswerOthers, record} {
 			sharing.Go(func() { check(s.t, work(ctx)) })
 		}
 	}
