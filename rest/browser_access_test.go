@@ -169,7 +169,7 @@ func listed(t *testing.T, s *resttest.Server, op string) {
 // TestBrowserAccessAdministrator looks in the same way at what only administrators see: the cards of a chain, the dialogs of
 // documents, runs.
 func TestBrowserAccessAdministrator(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen, Runs: true})
 	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Lock\ninput: document\nsteps:\n  - op: Document.Lock\n  - if: \"true\"\n    then:\n      - op: Document.Unlock\n"}}`)
 	s.Do("POST", "/api/v1/automation/Desk.Lock", `{"input": "/"}`)
 	listed(t, s, "Desk.Lock")

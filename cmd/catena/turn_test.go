@@ -36,7 +36,7 @@ func startForClients(t *testing.T, args ...string) *process {
 		first, nodes = p, append(nodes, at)
 	}
 	var turn atomic.Int64
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(nodes[turn.Add(1)%int64(len(nodes))])
@@ -64,7 +64,14 @@ func startForClients(t *testing.T, args ...string) *process {
 			}
 			return nil
 		},
-	})
-	t.Cleanup(proxy.Close)
-	return &process{cmd: first.cmd, log: first.log, done: first.done, base: proxy.URL}
+	}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A server may answer before the proxy has found the end of the request, which is still read then.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	return &process{cmd: first.cmd, log: first.log, done: first.done, base: front.URL}
 }

@@ -50,6 +50,7 @@ type Server struct {
 type Config struct {
 	Ops    []engine.Op // besides those of every family
 	Single bool        // one server in any case: the test is about what a server has for itself
+	Runs   bool        // several write the runs that have ended, as servers do, so that transactions are under way that no request is of
 
 	Storage  func(*storage.Config)
 	Repo     func(*storage.Repo) // before anything runs
@@ -85,7 +86,7 @@ func Start(t testing.TB, c Config) *Server {
 	}
 	s.Start()
 	if len(repos) > 1 {
-		s.share()
+		s.share(c.Runs)
 	}
 	t.Cleanup(func() {
 		for _, n := range s.nodes.all {
@@ -96,17 +97,20 @@ func Start(t testing.TB, c Config) *Server {
 	return s
 }
 
-// share has the servers be nodes of a store, show each other their calls and answer each other, until the test ends.
-func (s *Server) share() {
+// share has the servers be nodes of a store, show each other their running calls and answer each other, and if so said those that
+// have ended, until the test ends.
+func (s *Server) share(ended bool) {
 	var sharing sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
 	for i, n := range s.nodes.all {
 		m, err := cluster.Join(ctx, n.engine.Repo(), cluster.Node{ID: "node" + strconv.Itoa(i), Address: "127.0.0.1:" + strconv.Itoa(8080+i)})
 		check(s.t, err)
 		n.engine.Join(m)
-		record := func(ctx context.Context) error { return n.engine.RecordRuns(ctx, nil) }
-		for _, work := range []func(context.Context) error{m.Run, n.engine.ShareRuns, n.engine.AnswerOthers, record} {
+		for _, work := range []func(context.Context) error{m.Run, n.engine.ShareRuns, n.engine.AnswerOthers} {
 			sharing.Go(func() { check(s.t, work(ctx)) })
+		}
+		if ended {
+			sharing.Go(func() { check(s.t, n.engine.RecordRuns(ctx, nil)) })
 		}
 	}
 	s.t.Cleanup(func() {
