@@ -1,6 +1,6 @@
 // Package tree is an ordered map with snapshots in constant time. A transaction keeps its buffered writes in one, so
-// that scans and savepoints see a fixed state while writing goes on, and the memory store keeps its whole content in
-// one. A tree has one writer at a time; its snapshots may be read by anyone at any moment.
+// that scans see a fixed state while writing goes on, and the memory store keeps its whole content in one. A tree has one
+// writer at a time; its snapshots may be read by anyone at any moment.
 package tree
 
 import "bytes"
