@@ -68,11 +68,18 @@ func (f *Finder) index() *index {
 type index struct {
 	set   *engine.Set
 	docs  []engine.OpDoc
-	words map[string]map[int]float64 // by stem: operation, and how much it counts there
+	verbs [][]string         // of the operations: the stems of what is behind the dot of the name
+	words map[string][]place // by stem, in the order of the operations
+}
+
+// place is an operation that has a word, and how much it counts there.
+type place struct {
+	at     int
+	weight float64
 }
 
 func newIndex(set *engine.Set) *index {
-	x := &index{set: set, words: map[string]map[int]float64{}}
+	x := &index{set: set, words: map[string][]place{}}
 	for _, name := range set.Names() {
 		doc, ok := set.DescribeOp(name)
 		if !ok {
@@ -80,6 +87,8 @@ func newIndex(set *engine.Set) *index {
 		}
 		i := len(x.docs)
 		x.docs = append(x.docs, doc)
+		_, verb, _ := strings.Cut(doc.ID, ".")
+		x.verbs = append(x.verbs, stems(apart(verb)))
 		x.add(i, inName, doc.ID+" "+apart(doc.ID))
 		x.add(i, inLabel, doc.Label)
 		x.add(i, inDoc, doc.Description)
@@ -97,25 +106,35 @@ func newIndex(set *engine.Set) *index {
 // add enters the words of a text. A word counts once for an operation: where it counts most.
 func (x *index) add(i int, weight float64, s string) {
 	for _, stem := range stems(s) {
-		at := x.words[stem]
-		if at == nil {
-			at = map[int]float64{}
-			x.words[stem] = at
+		all := x.words[stem]
+		if n := len(all); n > 0 && all[n-1].at == i {
+			all[n-1].weight = max(all[n-1].weight, weight)
+		} else {
+			x.words[stem] = append(all, place{i, weight})
 		}
-		at[i] = max(at[i], weight)
 	}
 }
 
 func (x *index) search(query string, allowed func(name string) bool) []engine.OpDoc {
 	asked := stems(apart(query))
-	scores := map[int]float64{}
+	scores, fit := make([]float64, len(x.docs)), make([]float64, len(x.docs))
 	for _, stem := range asked {
-		for i, s := range x.score(stem) {
+		clear(fit)
+		x.score(stem, fit)
+		for i, s := range fit {
 			scores[i] += s
 		}
 	}
+	for _, p := range x.words[usual] {
+		if scores[p.at] > 0 {
+			scores[p.at] += p.weight * implied
+		}
+	}
 	for i := range scores {
-		scores[i] += x.words[usual][i]*implied + x.covered(i, asked)
+		if scores[i] == 0 {
+			continue
+		}
+		scores[i] += x.covered(i, asked)
 		if family, _, _ := strings.Cut(x.docs[i].ID, "."); old[family] {
 			scores[i] *= legacy
 		}
@@ -144,8 +163,7 @@ func (x *index) search(query string, allowed func(name string) bool) []engine.Op
 
 // covered prefers operations whose names say little else than the query does, by the words behind the dot.
 func (x *index) covered(i int, asked []string) float64 {
-	_, verb, _ := strings.Cut(x.docs[i].ID, ".")
-	words := stems(apart(verb))
+	words := x.verbs[i]
 	if len(words) == 0 {
 		return 0
 	}
@@ -158,20 +176,18 @@ func (x *index) covered(i int, asked []string) float64 {
 	return whole*float64(n)/float64(len(words)) - unsaid*float64(len(words)-n)
 }
 
-// score is how well operations fit one word, or one that means the same.
-func (x *index) score(stem string) map[int]float64 {
-	out := map[int]float64{}
+// score sets how well operations fit one word, or one that means the same.
+func (x *index) score(stem string, fit []float64) {
 	rare := func(stem string) float64 { return math.Log(1 + float64(len(x.docs))/float64(1+len(x.words[stem]))) }
 	take := func(stem string, part float64) {
-		for i, weight := range x.words[stem] {
-			out[i] = max(out[i], part*weight)
+		for _, p := range x.words[stem] {
+			fit[p.at] = max(fit[p.at], part*p.weight)
 		}
 	}
 	take(stem, rare(stem))
 	for _, other := range synonyms()[stem] {
 		take(other, meant*min(rare(stem), rare(other))) // a rare synonym does not outweigh the word that was said
 	}
-	return out
 }
 
 // stems are the words of an English text without their endings, and without those that
