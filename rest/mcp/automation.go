@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -78,45 +79,85 @@ func (c *Config) addAutomation(s *server) {
 
 // strictly reads arguments into a struct that has a field for each.
 func strictly(raw json.RawMessage, into any) error {
-	var known []string
-	for f := range reflect.TypeOf(into).Elem().Fields() {
-		known = append(known, f.Tag.Get("json"))
+	v := reflect.ValueOf(into).Elem()
+	known := argumentsOf(v.Type())
+	var unknown []string
+	simple := true
+	s := jsontext.Scanner{Data: raw}
+	if s.Peek() != '{' {
+		return unread(raw, into)
 	}
-	unknown, err := unknownIn(raw, known)
-	if err != nil {
+	err := s.Members(func(name []byte) error {
+		i := slices.Index(known, string(name))
+		if i < 0 {
+			unknown = append(unknown, string(name))
+		}
+		value, err := s.Skip(1)
+		if err == nil && i >= 0 {
+			simple = simple && setSimple(v.Field(i).Addr().Interface(), value)
+		}
 		return err
+	})
+	if err != nil || s.End() != nil {
+		return unread(raw, into)
 	}
 	if len(unknown) > 0 {
 		name := slices.Min(unknown)
 		return fault.Invalid.Errorf("arguments: unknown argument %q, must be %s", name, strings.Join(known, ", ")).In(name)
 	}
-	if err := json.Unmarshal(raw, into); err != nil && len(raw) > 0 {
+	if simple {
+		return nil
+	}
+	return decodeArguments(raw, into)
+}
+
+// setSimple sets a field to a value that needs no decoding, and reports whether it has.
+func setSimple(field any, value []byte) bool {
+	switch field := field.(type) {
+	case *json.RawMessage:
+		*field = value
+		return true
+	case *string:
+		s := jsontext.Scanner{Data: value}
+		if s.Peek() != '"' {
+			return false
+		}
+		text, err := s.Text()
+		*field = string(text)
+		return err == nil
+	}
+	return false
+}
+
+// unread reads arguments that are no object, of which null and nothing are none; of others it says what is wrong with them.
+func unread(raw json.RawMessage, into any) error {
+	if _, err := arguments(raw); err != nil || len(raw) == 0 {
+		return err
+	}
+	return decodeArguments(raw, into)
+}
+
+func decodeArguments(raw json.RawMessage, into any) error {
+	if err := json.Unmarshal(raw, into); err != nil {
 		return fault.Invalid.Errorf("arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
 
-// unknownIn lists the arguments that are not known. Values are passed over.
-func unknownIn(raw json.RawMessage, known []string) (unknown []string, err error) {
-	s := jsontext.Scanner{Data: raw}
-	if s.Peek() != '{' {
-		_, err := arguments(raw)
-		return nil, err
+// argumentNames are the names of arguments by the types of the structs that hold them.
+var argumentNames sync.Map
+
+// argumentsOf are the names of the arguments that a struct holds, in the order of its fields.
+func argumentsOf(t reflect.Type) []string {
+	if names, ok := argumentNames.Load(t); ok {
+		return names.([]string)
 	}
-	err = s.Members(func(name []byte) error {
-		if !slices.Contains(known, string(name)) {
-			unknown = append(unknown, string(name))
-		}
-		_, err := s.Skip(1)
-		return err
-	})
-	if err == nil {
-		err = s.End()
+	var names []string
+	for f := range t.Fields() {
+		names = append(names, f.Tag.Get("json"))
 	}
-	if err != nil {
-		_, err = arguments(raw) // says where
-	}
-	return unknown, err
+	argumentNames.Store(t, names)
+	return names
 }
 
 // structured is a result that is shown as JSON and as text.
@@ -125,8 +166,10 @@ func structured(v any) *result {
 	if err != nil {
 		return failed(err)
 	}
-	return &result{texts: []string{string(body)}, summary: "The result is in the structured content.", structured: body}
+	return &result{texts: []string{string(body)}, summary: inStructured, structured: body}
 }
+
+const inStructured = "The result is in the structured content."
 
 // found is an operation as searches list it.
 type found struct {
@@ -329,9 +372,15 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 	})
 }
 
+// What results show: all properties, and of documents who locks them.
+var (
+	allProperties = []string{"*"}
+	fetchedLock   = map[string][]string{"document": {"lock"}}
+)
+
 // encoder writes results as the platform does, small files with their content.
 func (c *Config) encoder(ctx context.Context, e *engine.Engine, properties []string) func(*engine.Ctx, any) ([]byte, error) {
-	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: e.Repo().Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
+	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: e.Repo().Name(), Properties: allProperties, Fetch: fetchedLock}
 	return func(ec *engine.Ctx, v any) ([]byte, error) {
 		options := o
 		switch v := v.(type) {

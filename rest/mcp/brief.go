@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // brief is a document as models are shown it, and a page of them: what names it, and the properties that were asked for.
@@ -33,22 +34,20 @@ var wrappers = []string{"boolean", "date", "list", "map", "number", "object", "s
 // given by their xpaths. With "*" among these, documents stay as they are. A value that is wrapped, as programs get it, is shown
 // without what is around it.
 func shortenDocs(body []byte, properties []string) []byte {
-	var head struct {
-		Entity string          `json:"entity-type"`
-		Value  json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(body, &head) != nil {
+	var head [2]json.RawMessage
+	if !some(body, head[:], "entity-type", "value") {
 		return body
 	}
-	if head.Value != nil && slices.Contains(wrappers, head.Entity) {
-		return head.Value
+	entity := strings.Trim(string(head[0]), `"`)
+	if head[1] != nil && slices.Contains(wrappers, entity) {
+		return head[1]
 	}
 	if slices.Contains(properties, "*") {
 		return body
 	}
-	switch head.Entity {
+	switch entity {
 	case "document":
-		return shortenDoc(body, properties, head.Entity)
+		return shortenDoc(body, properties, entity)
 	case "documents":
 		var all briefs
 		if json.Unmarshal(body, &all) != nil {

@@ -72,15 +72,15 @@ func ran(res *engine.Result, dry bool, size int) *result {
 			out.Omitted += "Of the changes: " + left
 		}
 	}
+	if !dry && out.Omitted == "" {
+		return &result{texts: []string{string(body)}, summary: inStructured, structured: slices.Concat([]byte(`{"result":`), body, []byte{'}'})}
+	}
 	r := structured(out)
 	if out.Omitted != "" {
 		r.summary = out.Omitted
 	}
 	if !dry && !r.failed {
-		r.texts = []string{string(out.Result)}
-		if out.Omitted != "" {
-			r.texts = append(r.texts, out.Omitted)
-		}
+		r.texts = []string{string(out.Result), out.Omitted}
 	}
 	return r
 }

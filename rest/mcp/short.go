@@ -21,6 +21,15 @@ const (
 	newEra     = "2026-07-28"
 )
 
+// usualBody is what most messages are shorter than, in bytes.
+const usualBody = 1 << 10
+
+// Header values that are used again and again.
+var (
+	jsonType    = []string{"application/json"}
+	noTransform = []string{"no-cache, no-transform"}
+)
+
 // oldEras are the versions of the protocol that put nothing about themselves into requests.
 var oldEras = []string{"", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
@@ -31,10 +40,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fully(w, r, nil)
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, s.limit+1))
-	r.Body = &replayed{Reader: io.MultiReader(bytes.NewReader(body), r.Body), Closer: r.Body}
+	read := bytes.NewBuffer(make([]byte, 0, usualBody))
+	_, err := read.ReadFrom(io.LimitReader(r.Body, s.limit+1))
+	body := read.Bytes()
 	if err != nil || int64(len(body)) > s.limit {
-		s.fully(w, r, nil)
+		s.fully(w, again(r, body), nil)
 		return
 	}
 	if err := s.check(body); err != nil && len(body) > 0 && isJSON(r.Header) {
@@ -45,11 +55,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.read(r.Header, body)
 	switch {
 	case !ok || !s.usual(r.Header):
-		s.fully(w, r, body)
+		s.fully(w, again(r, body), body)
 		return
 	case c.told && s.waits[c.name]:
 		w.Header().Set("X-Accel-Buffering", "no")
-		s.live.ServeHTTP(w, r)
+		s.live.ServeHTTP(w, again(r, body))
 		return
 	}
 	ctx := r.Context()
@@ -70,6 +80,12 @@ func (s *server) fully(w http.ResponseWriter, r *http.Request, body []byte) {
 type replayed struct {
 	io.Reader
 	io.Closer
+}
+
+// again is a request of whose body a part was read, with that in front of the rest.
+func again(r *http.Request, read []byte) *http.Request {
+	r.Body = &replayed{Reader: io.MultiReader(bytes.NewReader(read), r.Body), Closer: r.Body}
+	return r
 }
 
 // usual reports whether the headers are those of a client's plain request.
@@ -112,23 +128,34 @@ func (s *server) read(h http.Header, body []byte) (c call, ok bool) {
 	return c, c.tool != nil && c.era(h, meta)
 }
 
+// some reads members of an object by their names; ok is false if it is none.
+func some(raw json.RawMessage, into []json.RawMessage, names ...string) (ok bool) {
+	_, ok = members(raw, into, names)
+	return ok
+}
+
 // parts reads the members of an object by their names; ok is false if it has any others, or is none.
 func parts(raw json.RawMessage, into []json.RawMessage, names ...string) (ok bool) {
+	others, ok := members(raw, into, names)
+	return ok && !others
+}
+
+// members reads members of an object by their names, and reports whether it has others.
+func members(raw json.RawMessage, into []json.RawMessage, names []string) (others, ok bool) {
 	s := jsontext.Scanner{Data: raw}
 	if s.Peek() != '{' {
-		return false
+		return false, false
 	}
-	ok = true
 	err := s.Members(func(name []byte) error {
 		value, err := s.Skip(1)
 		if i := slices.Index(names, string(name)); i >= 0 {
 			into[i] = value
-			return err
+		} else {
+			others = true
 		}
-		ok = false
 		return err
 	})
-	return ok && err == nil && s.End() == nil
+	return others, err == nil && s.End() == nil
 }
 
 // named reads the name of the tool; ok is false if it is not a string.
@@ -212,9 +239,7 @@ func (s *server) answer(w http.ResponseWriter, c call, r *result, asked http.Hea
 	}
 	b = append(b, "}}"...)
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("Content-Length", strconv.Itoa(len(b)))
+	h["Content-Type"], h["Cache-Control"], h["Content-Length"] = jsonType, noTransform, []string{strconv.Itoa(len(b))}
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(b)
 }

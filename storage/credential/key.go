@@ -157,12 +157,14 @@ func RevokeKey(tx *storage.Tx, id int64) error {
 		return nil
 	}
 	k.Revoked = tx.Now()
+	tx.AfterCommit(row.Of[keyCache](tx.Repo().Memory()).drop)
 	storage.NoteChange(tx, "record", "key of "+k.User)
 	return tx.Secret(keys).Put(keyName(id), k)
 }
 
 // endKeys removes the keys of a user.
 func endKeys(tx *storage.Tx, user string) error {
+	tx.AfterCommit(row.Of[keyCache](tx.Repo().Memory()).drop)
 	for k, err := range eachKey(tx, user) {
 		if err != nil {
 			return err
@@ -198,20 +200,11 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	if !ok || !ok2 || err != nil || id <= 0 || len(key) > 200 {
 		return nil, errKey()
 	}
-	var k keyRow
-	var now time.Time
-	name := keyName(id)
-	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		now, k = tx.Now(), keyRow{}
-		err := storage.SignInAhead(tx, storage.SecretKey(keys, name))
-		if err == nil {
-			_, err = read(tx, keys, name, &k)
-		}
-		return err
-	})
+	k, err := signing(ctx, repo, id)
 	if err != nil {
 		return nil, err
 	}
+	now := repo.Internal(row.Ordered{}).Clock()
 	if !secret.Is(text, k.Hash) || !k.good(now) {
 		return nil, errKey()
 	}
@@ -220,7 +213,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(storage.Proof{Kind: byKey, Name: name}, storage.SecretKey(keys, name))
+	as := p.While(storage.Proof{Kind: byKey, Name: keyName(id)}, storage.SecretKey(keys, keyName(id)))
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

@@ -34,6 +34,62 @@ func (u *keyUse) newer(id int64, than time.Time) time.Time {
 	return than
 }
 
+// keyCache holds rows of keys until one of them ends, which is all that changes of a row that matters here.
+type keyCache struct {
+	mu         sync.RWMutex
+	generation uint64
+	byID       map[int64]keyRow
+}
+
+func (c *keyCache) get(id int64) (k keyRow, known bool, generation uint64) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	k, known = c.byID[id]
+	return k, known, c.generation
+}
+
+// put keeps a row unless a key ended since the generation it was read in.
+func (c *keyCache) put(id int64, k keyRow, generation uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if generation != c.generation {
+		return
+	}
+	if c.byID == nil || len(c.byID) >= mostDecoded {
+		c.byID = map[int64]keyRow{}
+	}
+	c.byID[id] = k
+}
+
+func (c *keyCache) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	clear(c.byID)
+}
+
+// signing returns the row of a key to sign in by, zero if there is none. What is remembered counts only where no other process can
+// end a key; each transaction of the principal reads the row besides (keyStands).
+func signing(ctx context.Context, repo *storage.Repo, id int64) (k keyRow, err error) {
+	cache := row.Of[keyCache](repo.Memory())
+	k, known, generation := cache.get(id)
+	if known && !repo.Shared() {
+		return k, nil
+	}
+	found := false
+	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+		k = keyRow{}
+		if err = storage.SignInAhead(tx, storage.SecretKey(keys, keyName(id))); err == nil {
+			found, err = read(tx, keys, keyName(id), &k)
+		}
+		return err
+	})
+	if err == nil && found {
+		cache.put(id, k, generation)
+	}
+	return k, err
+}
+
 // Flush writes when keys were last used, and how many passwords were wrong.
 func Flush(ctx context.Context, repo *storage.Repo) error {
 	return errors.Join(flushKeys(ctx, repo), flushCounters(ctx, repo, 0))
