@@ -91,7 +91,7 @@ func (s *supervisor) lookAhead(a announcement) error {
 	if l == nil {
 		return errWire
 	}
-	together := s.together[:0]
+	together := s.p.room.together[:0]
 	done := 0
 	for _, text := range a.texts {
 		// The worker has said something: it may have gone another way, and what follows would be wasted.
@@ -117,14 +117,20 @@ func (s *supervisor) lookAhead(a announcement) error {
 		w.end()
 		together = append(together, w.b...)
 	}
-	s.together = together
+	s.p.room.together = together
 	_, err := s.p.out.Write(together)
 	return err
 }
 
 // answerAhead writes the answer to one announced call.
 func (s *supervisor) answerAhead(w *writer, a announcement, text string) error {
-	in, params := a.in, maps.Clone(a.params)
+	in, params := a.in, s.params // the call around is over
+	if a.params == nil {
+		params = nil
+	} else {
+		clear(params)
+		maps.Copy(params, a.params)
+	}
 	if a.name == "" {
 		in = text
 	} else {

@@ -64,10 +64,10 @@ func (s *supervisor) write(w *writer, v any) error {
 		var raw []byte
 		// Properties are a convenience: what would make the frame large is asked for when it is read.
 		if len(w.b) < eagerFrame {
-			if raw, err = v.json(s.scratch[:0]); err != nil || len(raw) > eagerDocument {
+			if raw, err = v.json(s.p.room.properties[:0]); err != nil || len(raw) > eagerDocument {
 				raw = nil
 			} else {
-				s.scratch = raw
+				s.p.room.properties = raw
 			}
 		}
 		w.bytes(raw)

@@ -16,11 +16,18 @@ type process struct {
 	out   io.WriteCloser
 	link  *link // what in and out are where memory is shared, else nil
 	w     writer
+	room  buffers
 	owner string            // whose scripts it runs; "" nobody's yet
 	names [32]byte          // hash of the names it knows
 	keys  map[string]string // names of members that it has sent
 	runs  uint32
 	used  time.Time
+}
+
+// buffers are used again for each run of a process: what is sent of a document's properties, at most eagerDocument, and answers
+// that are sent together, at most ringSize.
+type buffers struct {
+	properties, together []byte
 }
 
 // dataLimit is the hard bound of a worker's data, whatever the run's own limit says: the

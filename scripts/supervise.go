@@ -43,10 +43,8 @@ type supervisor struct {
 	logged   int
 	handles  []any              // documents and files the worker knows, by number
 	numbers  map[any]int        // and back
-	scratch  []byte             // for the properties of a document
 	params   map[string]any     // of the call that goes on
 	r        reader             // of the frame that is being read
-	together []byte             // for answers that are sent together
 	ahead    []engine.StepTrace // what is recorded of answers that the worker has been sent ahead
 	vain     int                // answers sent ahead that it did not take
 	taken    uint32             // how many such answers it had taken before
