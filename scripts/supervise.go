@@ -31,26 +31,26 @@ const (
 // be called, and with what, is checked here. It lives in the goroutine of the caller, whose transaction the
 // calls of the script share, and needs no locks.
 type supervisor struct {
-	p        *process
-	host     recorder
-	limits   *Limits
-	job      job
-	names    *names
-	turn     *turn
-	line     int
-	calls    int
-	asked    int
-	logged   int
-	handles  []any              // documents and files the worker knows, by number
-	numbers  map[any]int        // and back
-	params   map[string]any     // of the call that goes on
-	r        reader             // of the frame that is being read
-	ahead    []engine.StepTrace // what is recorded of answers that the worker has been sent ahead
-	vain     int                // answers sent ahead that it did not take
-	taken    uint32             // how many such answers it had taken before
-	errs     []error            // of operations, so that they come out as they went in
-	failed   error              // of a call that the worker did not wait for: the end of the run
-	late     *time.Timer        // kills the worker
+	p       *process
+	host    recorder
+	limits  *Limits
+	job     job
+	names   *names
+	turn    *turn
+	line    int
+	calls   int
+	asked   int
+	logged  int
+	handles []any              // documents and files the worker knows, by number
+	numbers map[any]int        // and back
+	params  map[string]any     // of the call that goes on
+	r       reader             // of the frame that is being read
+	ahead   []engine.StepTrace // what is recorded of answers that the worker has been sent ahead
+	vain    int                // answers sent ahead that it did not take
+	taken   uint32             // how many such answers it had taken before
+	errs    []error            // of operations, so that they come out as they went in
+	failed  error              // of a call that the worker did not wait for: the end of the run
+	late    *time.Timer        // kills the worker
 }
 
 // runInWorker runs a job in a worker process. The supervisor is new and has its turn, host, names and job.

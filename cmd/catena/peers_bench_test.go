@@ -137,8 +137,8 @@ func (x *peers) rates(b *testing.B, w *peerWork, conns int) (medians [3]float64)
 		n := max(20, int(float64(turn)/float64(time.Second)*rate(b, addresses[arm], conns, 60, request)))
 		var all []float64
 		stop := func() {}
-		if arm == 1 {
-			stop = profiled(b, fmt.Sprintf("%s-c%d", strings.ReplaceAll(w.name, " ", "_"), conns))
+		if arm < 2 {
+			stop = profiled(b, fmt.Sprintf("%s-c%d-%s-%dx", strings.ReplaceAll(w.name, " ", "_"), conns, [...]string{"floor", "catena"}[arm], 3*n))
 		}
 		for range 3 {
 			settle()
@@ -152,7 +152,7 @@ func (x *peers) rates(b *testing.B, w *peerWork, conns int) (medians [3]float64)
 }
 
 // profiled writes, until stop is called, what the processor does and what is allocated, to files of this name in the folder
-// CATENA_BENCH_PROFILES, if that is set.
+// CATENA_BENCH_PROFILES, if that is set. Names end with the number of requests, by which the times of parts can be divided.
 func profiled(b *testing.B, name string) (stop func()) {
 	dir := os.Getenv("CATENA_BENCH_PROFILES")
 	if dir == "" {
