@@ -19,16 +19,17 @@ const aString = `"(?:[^"\\\n\r\f]|\\[^\n\r\f])*"|'(?:[^'\\\n\r\f]|\\[^\n\r\f])*'
 // harmless addresses.
 func HarmlessCSS(s string) bool {
 	plain := strings.ToLower(s)
-	if isPlainCSS(plain) {
-		return true
-	}
-	if cssDanger.MatchString(plain) || cssDanger.MatchString(cssEscape.ReplaceAllString(plain, "")) {
+	// What has an escape or a comment in it may spell something else.
+	escaped := strings.Contains(plain, `\`) || strings.Contains(plain, "/*")
+	if mayBeDanger(plain) && cssDanger.MatchString(plain) || escaped && cssDanger.MatchString(cssEscape.ReplaceAllString(plain, "")) {
 		return false
 	}
+	if !escaped && !strings.Contains(plain, "url") {
+		return true
+	}
 	bare := unquoted(plain)
-	if strings.Contains(bare, `\`) || strings.Contains(bare, "/*") {
+	if escaped {
 		for p := range cssPieces(bare) {
-			// What has an escape or a comment in it may spell the name of a function.
 			if cssEscape.MatchString(p.text) && strings.Contains(cssEscape.ReplaceAllString(p.text, ""), "url") {
 				return false
 			}
@@ -42,11 +43,10 @@ func HarmlessCSS(s string) bool {
 	return true
 }
 
-// isPlainCSS reports whether there is nothing in CSS that has to be looked at, as in nearly all.
-func isPlainCSS(plain string) bool {
-	return !strings.ContainsAny(plain, `\<@`) && !strings.Contains(plain, "/*") && !strings.Contains(plain, "script:") &&
-		!strings.Contains(plain, "-moz-binding") && !strings.Contains(plain, "behavior") &&
-		(strings.IndexByte(plain, '(') < 0 || !strings.Contains(plain, "expression") && !strings.Contains(plain, "url"))
+// mayBeDanger reports whether one of the words is in CSS, which few have, that cssDanger looks for.
+func mayBeDanger(plain string) bool {
+	return strings.ContainsAny(plain, "<@") || strings.Contains(plain, "script:") || strings.Contains(plain, "-moz-binding") ||
+		strings.Contains(plain, "behavior") || strings.Contains(plain, "expression")
 }
 
 // unquoted is CSS with empty strings, since text in a string is not an address. Where a string is left open, it is not
