@@ -54,9 +54,10 @@ func TestBrowserDocumentActs(t *testing.T) {
 	b.signIn("Administrator")
 	b.open("/ui/documents#default/" + s.Do("GET", in+"/plans", "").JSON(t)["uid"].(string))
 	b.press("#acts", "New")
+	b.wait(`document.querySelector('dialog [name="dc:title"]')`)
+	b.set(`dialog [name="dc:title"]`, "A letter") // stays when another type is chosen
 	b.set("dialog select", "File")
-	b.wait(`document.querySelector('dialog [name="dc:title"]') && document.querySelector('dialog [name="file:content"]')`)
-	b.set(`dialog [name="dc:title"]`, "A letter")
+	b.wait(`document.querySelector('dialog [name="file:content"]')`)
 	b.click("dialog details summary")
 	b.wait(`document.querySelectorAll('dialog [name="dc:nature"] option').length > 5`)
 	b.set(`dialog [name="dc:nature"]`, "letter")

@@ -19,15 +19,23 @@ const DocEdit = (() => {
   const create = (folder) => {
     const box = make("div");
     let form = null;
+    const entered = {};
     const usual = types(folder);
     const select = make("select", {}, ...usual.map((t) => make("option", { value: t }, Form.words(t))));
     const name = make("input", { autocomplete: "off", placeholder: "made from the title" });
     const show = async () => {
       const type = select.value;
-      const made = Form.of(await fields(await Docs.schemasOf(type)), {}, { folded: "More properties" });
+      const wanted = await fields(await Docs.schemasOf(type));
       if (type !== select.value) return;
-      form = made;
+      // What was entered for another type, also while this answer was on its way, stays, and so does the focus.
+      Object.assign(entered, form?.entered());
+      const held = box.contains(document.activeElement) ? document.activeElement : null;
+      const caret = held?.selectionStart;
+      form = Form.of(wanted, entered, { folded: "More properties" });
       box.replaceChildren(form.element);
+      const now = held?.name && box.querySelector(`[name="${CSS.escape(held.name)}"]`);
+      now?.focus();
+      if (now && typeof caret === "number") now.setSelectionRange?.(caret, caret);
     };
     select.addEventListener("change", tried(show, false));
     tried(show)();

@@ -248,6 +248,14 @@ const Form = (() => {
         need(out);
         return Object.fromEntries(Object.entries(out).filter(([, v]) => v !== null && !(Array.isArray(v) && !v.length)));
       },
+      // entered returns the values as they are so far, complete or not, but for what cannot be read.
+      entered: () => Object.fromEntries(all.flatMap((x) => {
+        try {
+          return [[x.field.name, x.inner.value()]];
+        } catch {
+          return [];
+        }
+      })),
       // changed returns what differs from the first values; null where a value was removed.
       changed: () => {
         calmAll();
