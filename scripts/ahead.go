@@ -124,7 +124,7 @@ func (s *supervisor) lookAhead(a announcement) error {
 
 // answerAhead writes the answer to one announced call.
 func (s *supervisor) answerAhead(w *writer, a announcement, text string) error {
-	in, params := a.in, s.params // the call around is over
+	in, params := a.in, s.params // that of the call around, which has ended
 	if a.params == nil {
 		params = nil
 	} else {

@@ -85,7 +85,7 @@ func testClaims(t *testing.T, a, b *kv.DB) {
 	testPresumed(t, a, b)
 }
 
-// testPresumed: what a transaction takes to be there is there when it is committed, whoever has changed or deleted it before it began.
+// testPresumed: what a transaction takes to be there is there when it is committed, even if others have changed or deleted it before it began.
 func testPresumed(t *testing.T, a, b *kv.DB) {
 	key := []byte("presumed")
 	for _, c := range []struct {
