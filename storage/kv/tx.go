@@ -44,13 +44,6 @@ type entry struct {
 	fresh  bool // the key was never in the store
 }
 
-// change is what a write has replaced.
-type change struct {
-	key []byte
-	old entry
-	had bool
-}
-
 // Version numbers the snapshot the transaction reads.
 func (t *Tx) Version() uint64 { return t.snap.Version() }
 
@@ -343,15 +336,6 @@ func (t *Tx) buffer(key []byte, e entry) error {
 	return nil
 }
 
-// restore undoes a write.
-func (t *Tx) restore(c change) {
-	if c.had {
-		t.own.Set(c.key, c.old)
-	} else {
-		t.own.Delete(c.key)
-	}
-}
-
 func (e entry) value() []byte {
 	if e.stored == nil {
 		return nil
@@ -369,32 +353,6 @@ func (t *Tx) Wake(topic string) {
 // AfterCommit runs fn once after the commit, in the order of the calls. In a View it
 // runs when the view has ended well.
 func (t *Tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }
-
-// Nest runs fn as a part that can fail alone: if it returns an error or panics,
-// everything it buffered is undone. What it read stays part of the transaction.
-func (t *Tx) Nest(fn func() error) error {
-	if err := t.usable(); err != nil {
-		return err
-	}
-	size, wake, after, writes := t.bytes, len(t.wake), len(t.after), len(t.undo)
-	t.parts++
-	ok := false
-	defer func() {
-		if !ok {
-			for _, c := range slices.Backward(t.undo[writes:]) {
-				t.restore(c)
-			}
-			t.undo, t.bytes = t.undo[:writes], size
-			t.wake, t.after = t.wake[:wake], t.after[:after]
-		}
-		if t.parts--; t.parts == 0 {
-			t.undo = t.undo[:0]
-		}
-	}()
-	err := fn()
-	ok = err == nil
-	return err
-}
 
 // readWork is what reading a row counts as work.
 const readWork = 2000
