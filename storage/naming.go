@@ -276,16 +276,12 @@ func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 }
 
 // presume is freeChild for a store that others write to, where a look at an absent name conflicts with all that make documents
-// in the folder. A name is free unless it was heard of, and taken if it was, and if that is wrong, the commit finds out and the
-// transaction runs again, now with a look at the names outside of the transaction.
+// in the folder. A name is free unless it was heard of, and if that is wrong, the commit finds out and the transaction runs
+// again, now with a look at the names outside of the transaction.
 func (t *Tx) presume(parent layout.ID, name string, key []byte) (bool, error) {
 	t.free.count++
 	v, written := t.kv.Buffered(key)
-	again := t.claims.attempts > 1
-	if !written && (again || t.repo.naming.held(parent, name)) {
-		if !again && t.kv.Presume(key) {
-			return false, nil
-		}
+	if !written && (t.claims.attempts > 1 || t.repo.naming.held(parent, name)) {
 		var err error
 		if v, err = t.kv.Latest(key); err != nil {
 			return false, err

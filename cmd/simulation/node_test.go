@@ -143,7 +143,6 @@ func (r *remote) Settled() (uint64, error) { return r.settled << stampBits, r.br
 
 // Latest asks for a committed value outside of the transaction.
 func (r *remote) Latest(key []byte) ([]byte, error) { return r.node.Value(r.ctx, key) }
-func (r *remote) Presume([]byte) bool               { return false }
 
 // RoundTrips counts the reads.
 func (r *remote) RoundTrips() int { return r.reads }

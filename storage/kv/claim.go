@@ -34,10 +34,6 @@ func (t *Tx) Latest(key []byte) ([]byte, error) {
 	return unseal(key, stored)
 }
 
-// Presume has the transaction run again unless a key that it has not written is there when it is committed, without a look at it
-// now. It reports false if the store cannot. The store must be remote.
-func (t *Tx) Presume(key []byte) bool { return t.usable() == nil && t.remote.Presume(t.keep(key)) }
-
 // claimed is an error of a commit, with ErrConflict for a key that was claimed and is there.
 func (t *Tx) claimed(err error) error {
 	if t.remote == nil || !fault.Is(err, fault.Exists) {

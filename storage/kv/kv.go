@@ -102,9 +102,6 @@ type Remote interface {
 	// Latest returns the committed value of a key as it is now, nil if it is absent. It is no read of the transaction:
 	// nothing is validated, and the store does not watch where the key is.
 	Latest(key []byte) ([]byte, error)
-	// Presume has the commit answer ErrConflict unless a key is there. It is no read of the transaction either, and takes no
-	// round trip: it reports false if the store does not know where the key is, which Latest finds out.
-	Presume(key []byte) bool
 	// RoundTrips is how often the transaction has waited for the store.
 	RoundTrips() int
 	// Untouched reports whether nothing has been read yet, so that a new snapshot is as good.

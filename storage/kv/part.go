@@ -206,9 +206,6 @@ func (s *remotePart) Count(r Range) (int, error) {
 // Latest returns the committed value of a key.
 func (s *remotePart) Latest(key []byte) ([]byte, error) { return s.remote.Latest(s.part.key(key)) }
 
-// Presume has the commit check that a key is there.
-func (s *remotePart) Presume(key []byte) bool { return s.remote.Presume(s.part.key(key)) }
-
 // RoundTrips is how often the transaction has waited for the store.
 func (s *remotePart) RoundTrips() int { return s.remote.RoundTrips() }
 

@@ -81,9 +81,6 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	}
 	if err == nil {
 		s.guard(out, b.Reads.Keys)
-		if len(s.presumed) > 0 {
-			out.add("present", nil, byteArray(s.presumed), placeArray(s.at))
-		}
 		write(out, writes)
 		out.add("confirm", nil, number(own.id), number(own.token+1), number(own.token))
 		out.add("commit", nil)

@@ -43,10 +43,7 @@ func (p *places) note(key, raw []byte) {
 	if len(raw) != 6 {
 		return
 	}
-	p.put(key, pgtype.TID{BlockNumber: binary.BigEndian.Uint32(raw), OffsetNumber: binary.BigEndian.Uint16(raw[4:]), Valid: true})
-}
-
-func (p *places) put(key []byte, id pgtype.TID) {
+	id := pgtype.TID{BlockNumber: binary.BigEndian.Uint32(raw), OffsetNumber: binary.BigEndian.Uint16(raw[4:]), Valid: true}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if was, ok := p.young[string(key)]; !ok || was != id {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // Value and Swap are statements of their own, which no transaction that is serializable can conflict with: in a small table,
@@ -13,17 +12,11 @@ import (
 
 // Value returns the committed value of a key.
 func (s *Store) Value(ctx context.Context, key []byte) (value []byte, err error) {
-	value, _, err = s.look(ctx, key)
-	return value, err
-}
-
-// look is Value, and where the row is.
-func (s *Store) look(ctx context.Context, key []byte) (value []byte, at pgtype.TID, err error) {
-	err = s.spare.QueryRow(ctx, "SELECT v, ctid FROM kv WHERE k = $1", key).Scan(&value, &at)
+	err = s.spare.QueryRow(ctx, "SELECT v FROM kv WHERE k = $1", key).Scan(&value)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, at, nil
+		return nil, nil
 	}
-	return value, at, failed(ctx, err)
+	return value, failed(ctx, err)
 }
 
 // Swap changes the value of a key, or creates it.

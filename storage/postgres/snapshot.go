@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
 
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -42,9 +40,6 @@ type snapshot struct {
 	known   map[string][]byte // what keys hold; nil: they are absent
 	fetched []fetched
 	size    int // of what was fetched
-
-	presumed [][]byte     // keys that the commit is to find
-	at       []pgtype.TID // at these places
 }
 
 // fetched are the rows of a range, the whole of it unless more is set.
@@ -96,24 +91,7 @@ func (s *snapshot) mark(b *batch) {
 // Latest returns the committed value of a key, read on another connection.
 func (s *snapshot) Latest(key []byte) ([]byte, error) {
 	s.trips++
-	value, at, err := s.s.look(s.ctx, key)
-	if at.Valid {
-		s.s.places.put(key, at)
-	}
-	return value, err
-}
-
-// Presume has the commit check that a key is where it was last.
-func (s *snapshot) Presume(key []byte) bool {
-	if slices.ContainsFunc(s.presumed, func(k []byte) bool { return bytes.Equal(k, key) }) {
-		return true
-	}
-	at := s.s.places.of([][]byte{key})
-	if len(at) == 0 {
-		return false
-	}
-	s.presumed, s.at = append(s.presumed, key), append(s.at, at...)
-	return true
+	return s.s.Value(s.ctx, key)
 }
 
 // RoundTrips is how often the transaction has waited for the database.

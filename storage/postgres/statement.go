@@ -19,8 +19,6 @@ var statements = map[string]string{
 	// planner would take the index for it as long as the table is small.
 	"get_at": "WITH here AS MATERIALIZED (SELECT k, v, ctid FROM kv WHERE ctid = ANY($2::tid[])) SELECT k, v, ctid FROM here WHERE k = ANY($1::bytea[])" +
 		" UNION ALL SELECT d.k, d.v, d.ctid FROM unnest($1::bytea[]) a (k) JOIN kv d ON d.k = a.k WHERE NOT EXISTS (SELECT FROM here h WHERE h.k = a.k)",
-	// Fails unless all keys are at the places: a negative number has no square root.
-	"present": "WITH here AS MATERIALIZED (SELECT k FROM kv WHERE ctid = ANY($2::tid[])) SELECT sqrt(count(*) - cardinality($1::bytea[])) FROM here WHERE k = ANY($1::bytea[])",
 	"delete":  "DELETE FROM kv WHERE k = ANY($1::bytea[])",
 	"insert":  "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
 	"upsert":  "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",

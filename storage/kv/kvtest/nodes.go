@@ -82,39 +82,6 @@ func testClaims(t *testing.T, a, b *kv.DB) {
 		}
 	}
 	testClaimsAlone(t, a)
-	testPresumed(t, a, b)
-}
-
-// testPresumed: what a transaction takes to be there is there when it is committed, even if others have changed or deleted it before it began.
-func testPresumed(t *testing.T, a, b *kv.DB) {
-	key := []byte("presumed")
-	for _, c := range []struct {
-		what  string
-		other func(tx *kv.Tx) error
-		there bool
-	}{
-		{"what never was", func(*kv.Tx) error { return nil }, false},
-		{"what is there", func(tx *kv.Tx) error { return tx.Set(key, []byte("1")) }, true},
-		{"what is as it was", func(*kv.Tx) error { return nil }, true},
-		{"what has changed", func(tx *kv.Tx) error { return tx.Set(key, []byte("2")) }, true},
-		{"what was deleted", func(tx *kv.Tx) error { return tx.Delete(key) }, false},
-		{"what is there again", func(tx *kv.Tx) error { return tx.Set(key, []byte("3")) }, true},
-	} {
-		update(t, b, c.other)
-		runs, there := 0, false
-		update(t, a, func(tx *kv.Tx) error {
-			if runs++; runs == 1 && tx.Presume(key) && tx.Presume(key) {
-				there = true
-			} else if v, err := tx.Latest(key); err != nil {
-				return err
-			} else {
-				there = v != nil
-			}
-			return tx.Set([]byte("by it"), []byte(c.what))
-		})
-		want(t, c.what, fmt.Sprint(there), fmt.Sprint(c.there))
-		want(t, c.what, get(t, b, "by it"), c.what)
-	}
 }
 
 // testClaimsAlone is what a transaction sees of its own claims, and what becomes of those that it gives up.
