@@ -68,15 +68,27 @@ func (c *keyCache) drop() {
 	clear(c.byID)
 }
 
-// signing returns the row of a key to sign in by, zero if there is none. What is remembered counts only where no other process can
-// end a key; each transaction of the principal reads the row besides (keyStands).
-func signing(ctx context.Context, repo *storage.Repo, id int64) (k keyRow, err error) {
+// signing returns the row of a key to sign in by, zero if there is none. It is remembered only where no other process can end a key;
+// each transaction of the principal reads the row besides (keyStands).
+func signing(ctx context.Context, repo *storage.Repo, id int64) (keyRow, error) {
+	if repo.Shared() {
+		k, _, err := stored(ctx, repo, id)
+		return k, err
+	}
 	cache := row.Of[keyCache](repo.Memory())
 	k, known, generation := cache.get(id)
-	if known && !repo.Shared() {
+	if known {
 		return k, nil
 	}
-	found := false
+	k, found, err := stored(ctx, repo, id)
+	if err == nil && found {
+		cache.put(id, k, generation)
+	}
+	return k, err
+}
+
+// stored reads the row of a key.
+func stored(ctx context.Context, repo *storage.Repo, id int64) (k keyRow, found bool, err error) {
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
 		k = keyRow{}
 		if err = storage.SignInAhead(tx, storage.SecretKey(keys, keyName(id))); err == nil {
@@ -84,10 +96,7 @@ func signing(ctx context.Context, repo *storage.Repo, id int64) (k keyRow, err e
 		}
 		return err
 	})
-	if err == nil && found {
-		cache.put(id, k, generation)
-	}
-	return k, err
+	return k, found, err
 }
 
 // Flush writes when keys were last used, and how many passwords were wrong.
