@@ -101,7 +101,7 @@ bench: ## benchmarks beside the code, ready for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 -timeout 60m ./...
 
 QUESTIONS ?= 1000,100000
-questions: ## twenty queries that people ask beside SQLite, at QUESTIONS documents (1000,100000), with growth
+questions: ## twenty queries that people ask beside SQLite, at QUESTIONS documents (1000,100000), with growth; TEST_STORE=postgres and TEST_POSTGRES have them in PostgreSQL
 	CATENA_QUESTIONS=$(QUESTIONS) $(GO) test -run '^$$' -bench Questions -benchtime 1x -count 1 -timeout 6h ./cmd/questions
 
 DOCS ?= 100000
@@ -141,14 +141,14 @@ fault: build ## the long runs: 20,000 simulated servers, a thousand kills, 100 o
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run 'RealDecks|EveryPlan' ./decks/export ./storage
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run 'Large(Printed)?$$' -v ./decks/export
 
-upgrade: assets ## servers of the commit BEFORE beside those of now on one database, and in turn on one data directory
+upgrade: assets ## servers of the commit BEFORE beside those of now on one database, also while they are killed, and in turn on one data directory
 	@test -n "$(BEFORE)" || { echo "BEFORE names the commit or tag of the previous version"; exit 2; }
 	@mkdir -p bin
 	rm -rf bin/before-source && git worktree prune && git worktree add -f --detach bin/before-source $(BEFORE)
 	cp -r decks/theme/dist bin/before-source/decks/theme && cp -r rest/web/dist bin/before-source/rest/web
 	cd bin/before-source && CGO_ENABLED=0 $(GO) build -ldflags "-X main.version=$(BEFORE)" -o ../before ./cmd/catena
 	git worktree remove --force bin/before-source
-	CATENA_BEFORE=$(CURDIR)/bin/before $(GO) test -count=1 -timeout 30m -run 'Upgrade(Directory)?$$' -v ./cmd/catena
+	CATENA_BEFORE=$(CURDIR)/bin/before $(GO) test -count=1 -timeout 30m -run 'Upgrade(Directory|Killed)?$$' -v ./cmd/catena
 
 SEEDS ?= 1000
 simulation: ## SEEDS (1000) simulated runs of one server, and a quarter as many of two servers on one store

@@ -223,6 +223,24 @@ func (u *upgraded) automatic(p *process) {
 	}
 }
 
+// TestUpgradeKilled kills servers in the middle of their work, as TestNodesCrash does, of which each comes back in the other version:
+// what one has begun, one of the other version goes on with, in both directions. CATENA_KILLS sets how often; four go through all pairs.
+func TestUpgradeKilled(t *testing.T) {
+	old, kills := before(t), killCount(t, 8)
+	next := [2]string{old, ""}
+	c := newCrashing(t, func(node int, data string, args []string) *process {
+		name := next[node]
+		next[node] = old
+		if name == old {
+			next[node] = ""
+		}
+		return startVersion(t, name, data, args...)
+	})
+	c.kill(kills)
+	t.Logf("%d kills, %d acknowledged calls of five documents; %d schedules, %d waiting chains, %d asynchronous runs, %d of which did nothing",
+		kills, c.five, c.scheduled, c.waiting, len(c.runs), c.lost)
+}
+
 // TestUpgradeDirectory has both versions serve one data directory in turn.
 func TestUpgradeDirectory(t *testing.T) {
 	old, data := before(t), t.TempDir()

@@ -215,7 +215,7 @@ const (
 // once more with indexes of single properties alone, beside which the server has made what it found useful while it was asked.
 // The table at the end has one line for each question and asker; marks are * for slower than the limits and ! for a query that
 // was refused. With CATENA_EXPLAIN=1 it also prints how catena finds each answer. With CATENA_KEPT=directory what was loaded is
-// kept there, and taken from there the next time.
+// kept there, and taken from there the next time. With TEST_STORE=postgres the repositories are in PostgreSQL.
 //
 //	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
 func BenchmarkQuestions(b *testing.B) {

@@ -32,13 +32,13 @@ type world struct {
 	dir    string // of both
 }
 
-// newWorld loads n documents with the bulk loader, copies them to SQLite, and waits until the store has merged what was
-// written, as that of a server that has run for a while.
+// newWorld loads n documents with the bulk loader, copies them to SQLite, and waits until the store has merged or vacuumed what
+// was written, as that of a server that has run for a while.
 func newWorld(t testing.TB, n sized) *world {
 	t.Helper()
 	w := &world{t: t, n: n, dir: t.TempDir()}
 	kept := ""
-	if dir := os.Getenv("CATENA_KEPT"); dir != "" {
+	if dir := os.Getenv("CATENA_KEPT"); dir != "" && !onPostgres() {
 		kept = filepath.Join(dir, fmt.Sprint(int(n)))
 		if _, err := os.Stat(kept); err == nil {
 			check(t, os.CopyFS(w.dir, os.DirFS(kept)))
@@ -63,13 +63,22 @@ func newWorld(t testing.TB, n sized) *world {
 	return w
 }
 
-// open opens what is in the directory, which may be nothing yet.
+// onPostgres reports whether the repositories are in the database of TEST_POSTGRES, each in a schema of its own.
+func onPostgres() bool {
+	where := os.Getenv("TEST_STORE")
+	return where == "postgres" || where == "nodes"
+}
+
+// open opens what is in the directory, which may be nothing yet, or a new store in PostgreSQL.
 func (w *world) open() *resttest.Server {
 	w.t.Helper()
-	store, err := badger.Open(filepath.Join(w.dir, "store"), badger.Options{Durability: badger.Relaxed})
-	check(w.t, err)
 	s := resttest.Start(w.t, resttest.Config{Storage: func(c *storage.Config) {
-		c.DB, c.Types = kv.New(store, kv.Options{}), advised{}.declare(w.t)
+		if !onPostgres() {
+			store, err := badger.Open(filepath.Join(w.dir, "store"), badger.Options{Durability: badger.Relaxed})
+			check(w.t, err)
+			c.DB = kv.New(store, kv.Options{})
+		}
+		c.Types = advised{}.declare(w.t)
 		w.config = *c
 	}})
 	w.repo, w.sql = s.Repo, newDatabase(w.t, filepath.Join(w.dir, "peer.db"))
@@ -85,9 +94,12 @@ func (w *world) keep(to string) {
 	check(w.t, os.Rename(begun, to))
 }
 
-// size reports how much of the disk the store takes.
+// size reports how much of the disk the store takes, but for that of a database.
 func (w *world) size(tb testing.TB, when string) {
 	tb.Helper()
+	if onPostgres() {
+		return
+	}
 	total := int64(0)
 	check(tb, filepath.WalkDir(filepath.Join(w.dir, "store"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
