@@ -104,6 +104,9 @@ type Remote interface {
 	Latest(key []byte) ([]byte, error)
 	// RoundTrips is how often the transaction has waited for the store.
 	RoundTrips() int
+	// Late is what was asked for once other reads had fixed the state, in the form of Prefetch, which could have fetched it with
+	// them. It is noted in optimistic snapshots only; ok is false in others.
+	Late() (late Asked, ok bool)
 	// Untouched reports whether nothing has been read yet, so that a new snapshot is as good.
 	Untouched() bool
 	// Broken returns why the snapshot cannot be read any longer, whatever became of the error of the read that found
@@ -192,6 +195,14 @@ type Range struct {
 	// Follow has Prefetch also fetch, for each row that it fetches, the keys that are made of each of these and the last 16
 	// bytes of the row's key: the rows of the document that an index row is about.
 	Follow [][]byte
+	// CountOnly has Prefetch fetch how many rows there are up to Limit, for Count.
+	CountOnly bool
+}
+
+// Asked are keys and ranges, as Prefetch takes them.
+type Asked struct {
+	Keys   [][]byte
+	Ranges []Range
 }
 
 // Row is one key with its value, which is nil in a scan of keys only.

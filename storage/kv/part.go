@@ -197,6 +197,9 @@ func (s *remotePart) Prefetch(keys [][]byte, ranges []Range) error {
 	return s.remote.Prefetch(s.part.keys(keys), there)
 }
 
+// Late is not noted: a part has no optimistic snapshots.
+func (s *remotePart) Late() (late Asked, ok bool) { return Asked{}, false }
+
 // Count counts the rows of a range.
 func (s *remotePart) Count(r Range) (int, error) {
 	r.Start, r.End = s.part.span(r.Start, r.End)

@@ -90,6 +90,14 @@ func (t *Tx) Prefetch(keys [][]byte, ranges ...Range) error {
 	return t.remote.Prefetch(keys, ranges)
 }
 
+// Late is what the views of a Join have asked for in other round trips than the first; ok is false if it is not known.
+func (t *Tx) Late() (late Asked, ok bool) {
+	if t.remote == nil {
+		return late, false
+	}
+	return t.remote.Late()
+}
+
 // broken returns why nothing that was read can be relied on, or nil.
 func (t *Tx) broken() error {
 	if t.remote == nil {

@@ -76,7 +76,8 @@ func (c *cursor) fetch() bool {
 		most = min(most, c.left)
 	}
 	r := c.r
-	r.Limit = 0
+	r.Limit = most
+	c.s.note(nil, []kv.Range{r})
 	c.err = c.s.run(func(b *batch) {
 		c.s.page(b, r, most, func(rows []kv.Row, more bool) { c.rows, c.more, c.at = rows, more, 0 })
 	})

@@ -123,9 +123,9 @@ func (s *Store) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
 // BeginOptimistic opens a snapshot for a transaction that only reads, and runs again if a read answers kv.ErrConflict. It goes
 // on from what another one has read, if before is one that read optimistically.
 func (s *Store) BeginOptimistic(ctx context.Context, before kv.Snapshot) (kv.Snapshot, error) {
-	snap := &snapshot{s: s, ctx: ctx, optimistic: true}
+	snap := &snapshot{s: s, ctx: ctx, optimistic: true, notes: true}
 	if b, ok := before.(*snapshot); ok && b.s == s && b.optimistic {
-		snap.version, snap.known = b.version, b.known
+		snap.version, snap.known, snap.fetched, snap.size, snap.forgot, snap.late = b.version, b.known, b.fetched, b.size, b.forgot, b.late
 	}
 	return s.begin(snap)
 }

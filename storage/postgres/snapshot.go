@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -19,14 +20,16 @@ const (
 )
 
 // snapshot is a transaction of the database. It has a connection from the first read on, unless it is optimistic: then the
-// first read is a statement of its own, whose snapshot is as good as that of a transaction, and the connection is free
-// again. Only if more is read, a transaction begins, which first compares what is known with what is there in its own snapshot.
+// first read is a transaction of its own, or a statement, whose snapshot is as good, and the connection is free again. Only if
+// more is read, a transaction begins that stays, and first compares what is known with what is there in its own snapshot.
 type snapshot struct {
 	s          *Store
 	ctx        context.Context
 	write      bool
 	alone      bool
-	optimistic bool // no transaction has begun, and may never have to
+	optimistic bool // no transaction has begun that stays, and none may have to
+	notes      bool // what is asked for late is noted
+	late       kv.Asked
 
 	conn    *pgxpool.Conn
 	trips   int
@@ -39,13 +42,15 @@ type snapshot struct {
 
 	known   map[string][]byte // what keys hold; nil: they are absent
 	fetched []fetched
-	size    int // of what was fetched
+	size    int  // of what was fetched
+	forgot  bool // something that was read is remembered no longer
 }
 
-// fetched are the rows of a range, the whole of it unless more is set.
+// fetched are the rows of a range, the whole of it unless more is set, or how many they are.
 type fetched struct {
 	kv.Range
 	rows []kv.Row
+	n    int64 // of a range of which only the number of rows was fetched
 	more bool
 }
 
@@ -105,17 +110,17 @@ func (s *snapshot) Broken() error { return s.broken }
 
 // run sends queries in one round trip, and before the first ones what begins the transaction. If the connection was
 // lost before anything was read, another one is taken.
-func (s *snapshot) run(add func(*batch)) error { return s.send(false, add) }
+func (s *snapshot) run(add func(*batch)) error { return s.send(0, add) }
 
-// send is run, for a single query if so said, which needs no transaction.
-func (s *snapshot) send(single bool, add func(*batch)) error {
+// send is run for so many queries of which everything is remembered, so that an optimistic snapshot can compare it; 0: it is not.
+func (s *snapshot) send(kept int, add func(*batch)) error {
 	if s.broken != nil {
 		return s.broken
 	}
 	fresh := s.conn == nil
 	var err error
 	for tries := 0; tries <= s.s.opts.Connections; tries++ {
-		if err = s.try(single, add); err == nil || !fresh || !errors.Is(err, kv.ErrDown) || s.conn == nil {
+		if err = s.try(kept, add); err == nil || !fresh || !errors.Is(err, kv.ErrDown) || s.conn == nil {
 			break
 		}
 		release(s.conn, true)
@@ -133,7 +138,7 @@ func (s *snapshot) send(single bool, add func(*batch)) error {
 	return err
 }
 
-func (s *snapshot) try(single bool, add func(*batch)) (err error) {
+func (s *snapshot) try(kept int, add func(*batch)) (err error) {
 	begin := s.conn == nil
 	if begin {
 		if s.conn, err = s.s.acquire(s.ctx); err != nil {
@@ -142,15 +147,22 @@ func (s *snapshot) try(single bool, add func(*batch)) (err error) {
 		}
 	}
 	b := newBatch(s.conn.Conn().PgConn())
-	alone := single && s.optimistic && s.version == 0
+	alone := kept > 0 && s.optimistic && s.version == 0
 	same := func() bool { return true }
-	if begin && !alone {
-		s.begin(b)
-		if s.optimistic && len(s.known) > 0 {
+	switch {
+	case alone && kept > 1:
+		b.add("begin_read", nil)
+		add(b)
+		b.add("commit", nil)
+	case alone:
+		add(b)
+	default:
+		if begin {
+			s.begin(b)
 			same = s.compare(b)
 		}
+		add(b)
 	}
-	add(b)
 	s.trips++
 	if err = failed(s.ctx, b.send(s.ctx)); err != nil {
 		return err
@@ -184,22 +196,54 @@ func (s *snapshot) begin(b *batch) {
 	})
 }
 
-// compare adds a query for all that is known, and returns what says, once it was sent, whether nothing of it has changed.
+// compare adds queries for all that is known, and returns what says, once they were sent, whether nothing of it has changed.
 func (s *snapshot) compare(b *batch) (same func() bool) {
-	keys, missing := make([][]byte, 0, len(s.known)), 0
-	for k, v := range s.known {
-		if keys = append(keys, []byte(k)); v != nil {
-			missing++
-		}
+	if !s.optimistic {
+		return func() bool { return true }
 	}
-	changed := false
-	b.add("get", func(row [][]byte) error {
-		missing--
-		v := s.known[string(row[0])]
-		changed = changed || v == nil || !bytes.Equal(v, row[1])
-		return nil
-	}, byteArray(keys))
-	return func() bool { return missing == 0 && !changed }
+	changed, missing := s.forgot, 0
+	if len(s.known) > 0 {
+		keys := make([][]byte, 0, len(s.known))
+		for k, v := range s.known {
+			if keys = append(keys, []byte(k)); v != nil {
+				missing++
+			}
+		}
+		b.add("get", func(row [][]byte) error {
+			missing--
+			v := s.known[string(row[0])]
+			changed = changed || v == nil || !bytes.Equal(v, row[1])
+			return nil
+		}, byteArray(keys))
+	}
+	now := make([]fetched, len(s.fetched))
+	for i, f := range s.fetched {
+		now[i].Range = f.Range
+		s.ask(b, &now[i], f.reach())
+	}
+	return func() bool {
+		for i, f := range s.fetched {
+			changed = changed || f.differs(&now[i])
+		}
+		return missing == 0 && !changed
+	}
+}
+
+// reach is how many rows have to be read again to see whether they are still those of a range.
+func (f *fetched) reach() int {
+	switch {
+	case f.CountOnly:
+		return f.Limit
+	case f.more:
+		return len(f.rows)
+	}
+	return len(f.rows) + 1
+}
+
+func (f *fetched) differs(now *fetched) bool {
+	return f.n != now.n || !slices.EqualFunc(f.rows, now.rows, func(a, b kv.Row) bool {
+		return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Value, b.Value)
+	})
 }
 
 // Get returns the value of a key.
@@ -207,8 +251,9 @@ func (s *snapshot) Get(key []byte) ([]byte, error) {
 	if v, ok := s.known[string(key)]; ok {
 		return v, nil
 	}
+	s.note([][]byte{key}, nil)
 	var v []byte
-	err := s.send(true, func(b *batch) {
+	err := s.send(1, func(b *batch) {
 		s.get(b, [][]byte{key}, func(_, stored []byte) { v = own(stored) })
 	})
 	if err != nil {
@@ -267,8 +312,9 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 	if len(ask) == 0 && len(ranges) == 0 {
 		return found, s.broken
 	}
+	s.note(ask, ranges)
 	got := make([]fetched, len(ranges))
-	err = s.send(len(ranges) == 0, func(b *batch) {
+	err = s.send(min(1, len(ask))+len(ranges), func(b *batch) {
 		if len(ask) > 0 {
 			s.get(b, ask, func(k, v []byte) { found[string(k)] = own(v) })
 		}
@@ -278,11 +324,10 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 			if most <= 0 {
 				most = firstPage
 			}
-			done := func(rows []kv.Row, more bool) { got[i].rows, got[i].more = rows, more }
 			if len(r.Follow) > 0 {
-				s.follow(b, r, most, found, done)
+				s.follow(b, &got[i], most, found)
 			} else {
-				s.page(b, r, most, done)
+				s.ask(b, &got[i], most)
 			}
 		}
 	})
@@ -302,20 +347,28 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 	return found, nil
 }
 
-// follow is page for rows together with what they lead to, which found gets.
-func (s *snapshot) follow(b *batch, r kv.Range, most int, found map[string][]byte, done func(rows []kv.Row, more bool)) {
-	var out []kv.Row
-	done(nil, false)
-	b.add("follow"+backwards(r)+open(r), func(row [][]byte) error {
-		if n := len(out); n == 0 || !bytes.Equal(out[n-1].Key, row[0]) {
-			out = append(out, kv.Row{Key: own(row[0]), Value: own(row[1])})
-			done(out, len(out) == most)
+// ask adds the query for a range without what its rows lead to.
+func (s *snapshot) ask(b *batch, f *fetched, most int) {
+	if f.CountOnly {
+		s.count(b, f.Range, most, &f.n)
+		return
+	}
+	s.page(b, f.Range, most, func(rows []kv.Row, more bool) { f.rows, f.more = rows, more })
+}
+
+// follow is ask for rows together with what they lead to, which found gets.
+func (s *snapshot) follow(b *batch, f *fetched, most int, found map[string][]byte) {
+	f.rows, f.more = nil, false
+	b.add("follow"+backwards(f.Range)+open(f.Range), func(row [][]byte) error {
+		if n := len(f.rows); n == 0 || !bytes.Equal(f.rows[n-1].Key, row[0]) {
+			f.rows = append(f.rows, kv.Row{Key: own(row[0]), Value: own(row[1])})
+			f.more = len(f.rows) == most
 		}
 		if row[2] != nil {
 			found[string(row[2])] = own(row[3])
 		}
 		return nil
-	}, append(bounds(r, most), byteArray(r.Follow))...)
+	}, append(bounds(f.Range, most), byteArray(f.Follow))...)
 }
 
 // followed calls visit for the keys that a row leads to.
@@ -334,7 +387,7 @@ const followedBytes = 16
 // learn remembers what a key holds.
 func (s *snapshot) learn(key, v []byte) {
 	if s.known == nil || len(s.known) >= maxKnown {
-		s.known = map[string][]byte{}
+		s.known, s.forgot = map[string][]byte{}, s.known != nil
 	}
 	s.known[string(key)] = v
 }
@@ -348,16 +401,32 @@ func (s *snapshot) keep(f fetched) {
 		s.size += len(row.Key) + len(row.Value)
 	}
 	if s.size > maxFetched {
-		s.fetched, s.size = nil, 0
+		s.fetched, s.size, s.forgot = nil, 0, true
 	}
 	s.fetched = append(s.fetched, f)
 }
 
-// find returns what was fetched of a range, if it is known from its beginning on.
+// maxLate is how many keys and ranges are noted that were asked for late.
+const maxLate = 5000
+
+// note notes what is asked for, if that is late.
+func (s *snapshot) note(keys [][]byte, ranges []kv.Range) {
+	if !s.notes || s.version == 0 || len(s.late.Keys)+len(s.late.Ranges) > maxLate {
+		return
+	}
+	s.late.Keys = append(s.late.Keys, keys...)
+	s.late.Ranges = append(s.late.Ranges, ranges...)
+}
+
+// Late is what was asked for once the state was that of other reads.
+func (s *snapshot) Late() (late kv.Asked, ok bool) { return s.late, s.notes }
+
+// find returns what was fetched of a range, if it is known from its beginning on, or of the number of its rows.
 func (s *snapshot) find(r kv.Range) *fetched {
 	for i := range s.fetched {
 		f := &s.fetched[i]
-		if f.Reverse == r.Reverse && (r.KeysOnly || !f.KeysOnly) && bytes.Equal(f.Start, r.Start) && bytes.Equal(f.End, r.End) && (f.End == nil) == (r.End == nil) {
+		same := f.CountOnly == r.CountOnly && f.Reverse == r.Reverse && (r.KeysOnly || !f.KeysOnly)
+		if same && bytes.Equal(f.Start, r.Start) && bytes.Equal(f.End, r.End) && (f.End == nil) == (r.End == nil) {
 			return f
 		}
 	}
@@ -366,21 +435,26 @@ func (s *snapshot) find(r kv.Range) *fetched {
 
 // Count returns the number of rows of a range, up to its limit.
 func (s *snapshot) Count(r kv.Range) (n int, err error) {
-	if f := s.find(r); f != nil && (!f.more || r.Limit > 0 && len(f.rows) >= r.Limit) {
-		if n = len(f.rows); r.Limit > 0 {
-			n = min(n, r.Limit)
-		}
-		return n, nil
-	}
 	limit := r.Limit
 	if limit <= 0 {
 		limit = 1 << 40
 	}
+	if f := s.find(r); f != nil && (!f.more || len(f.rows) >= limit) {
+		return min(len(f.rows), limit), nil
+	}
+	counted := kv.Range{Start: r.Start, End: r.End, Limit: limit, CountOnly: true}
+	if f := s.find(counted); f != nil && (f.n < int64(f.Limit) || limit <= f.Limit) {
+		return min(int(f.n), limit), nil
+	}
+	s.note(nil, []kv.Range{counted})
 	var rows int64
-	err = s.run(func(b *batch) {
-		b.add("count"+open(r), func(row [][]byte) error { return readNumber(row[0], &rows) }, bounds(r, limit)...)
-	})
+	err = s.run(func(b *batch) { s.count(b, r, limit, &rows) })
 	return int(rows), err
+}
+
+// count adds the query for the number of rows of a range.
+func (s *snapshot) count(b *batch, r kv.Range, limit int, to *int64) {
+	b.add("count"+open(r), func(row [][]byte) error { return readNumber(row[0], to) }, bounds(r, limit)...)
 }
 
 // Discard ends the transaction, behind the caller's back.

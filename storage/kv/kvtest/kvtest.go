@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"CreateSemantics", testCreateSemantics},
 		{"DumpLoad", func(t *testing.T, d *kv.DB) { testDumpLoad(t, d, open) }},
 		{"ErrorRollsBack", testErrorRollsBack},
+		{"Joins", testJoins},
 		{"Histories", func(t *testing.T, d *kv.DB) { testHistories(t, d) }},
 		{"LargeTransaction", testLargeTransaction},
 		{"Limits", testLimits},
