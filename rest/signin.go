@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/md5"
@@ -183,7 +184,7 @@ var (
 )
 
 // arriving is the context in which is found out who calls. A store across a network is asked for that together with the document
-// that the address names.
+// that the address names, and what such a request of the same caller was answered from before.
 func (x *Request) arriving() context.Context {
 	ctx, repo := x.HTTP.Context(), x.Server.Engine.Repo()
 	if !repo.Shared() {
@@ -194,7 +195,12 @@ func (x *Request) arriving() context.Context {
 		expect = x.Route.Names(x)
 	}
 	x.joined = new(storage.Joined)
-	return repo.Joining(ctx, x.joined, storage.Ref(expect))
+	if x.Repo != repo.Name() || x.HTTP.Method != http.MethodGet && x.HTTP.Method != http.MethodHead {
+		return repo.Joining(ctx, x.joined, storage.Ref(expect))
+	}
+	h, at := x.HTTP.Header, x.HTTP.URL
+	before, after, _ := strings.Cut(at.Path, cmp.Or(expect, "\x00"))
+	return repo.Joining(ctx, x.joined, storage.Ref(expect), before, after, at.RawQuery, h.Get("Authorization"), h.Get("X-Authentication-Token"), h.Get("Cookie"))
 }
 
 // calling is the context of the call that the request is for. The first one sees what was read to find out who calls.

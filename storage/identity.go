@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/internal/layout"
+	"catena/storage/internal/prefetch"
 	"catena/storage/kv"
 )
 
@@ -192,6 +193,9 @@ func (t *Tx) removeGrants(user, after string, most int) (last string, err error)
 // Joined is what views that find out who makes a request share with the one that answers it: its zero value is ready.
 type Joined struct {
 	kv.Join
+	request prefetch.Request
+	ahead   kv.Asked // what it will probably ask for
+	calls   bool     // the next view is that which answers it
 	repo    *Repo
 	bound   uint64 // as in session, before the first view began
 	settled int64
@@ -200,14 +204,58 @@ type Joined struct {
 type joinedKey struct{}
 
 // Joining returns a context whose views see one state, unless that takes long, and are read together, in one round trip, with the
-// document ref, if it is not "". Their functions may run again. The store must be shared.
-func (r *Repo) Joining(ctx context.Context, j *Joined, ref Ref) context.Context {
+// document ref, if it is not "", and with what requests that are like this one have asked for before, if it is said what it is like.
+// Their functions may run again. The store must be shared.
+func (r *Repo) Joining(ctx context.Context, j *Joined, ref Ref, like ...string) context.Context {
 	j.repo, j.bound, j.settled = r, r.backlog.bound.Load(), r.feed.settled.Load()
+	if len(like) > 0 {
+		id := r.probably(ref)
+		if id == layout.None {
+			like = append(like, string(ref))
+		}
+		j.request = r.requests.Request(prefetch.ID(id), like...)
+		j.ahead = r.requests.Ahead(&j.request)
+	}
 	return r.Expecting(context.WithValue(j.Context(ctx, false), joinedKey{}, j), ref)
+}
+
+// probably returns the document that a reference names, as far as that is known without looking; none if it is not.
+func (r *Repo) probably(ref Ref) layout.ID {
+	path, id, ok := r.parseRef(ref)
+	if !ok || path == "" {
+		return id
+	}
+	if known := r.tree.Load(); known != nil {
+		if f := known.at(path); f != nil {
+			return f.id
+		}
+	}
+	return layout.None
+}
+
+// predicted is what the request of a view will probably ask for, once.
+func (t *Tx) predicted() (ahead kv.Asked) {
+	if j, ok := t.ctx.Value(joinedKey{}).(*Joined); ok && j.repo == t.repo.Repo && !t.kv.Writable() {
+		ahead, j.ahead = j.ahead, kv.Asked{}
+	}
+	return ahead
+}
+
+// learn notes what a request has asked for once who makes it was found out.
+func (r *Repo) learn(ctx context.Context, k *kv.Tx) {
+	if !r.shared {
+		return
+	}
+	if j, ok := ctx.Value(joinedKey{}).(*Joined); ok && j.repo == r && j.calls {
+		if late, ok := k.Late(); ok {
+			r.requests.Learn(&j.request, late)
+		}
+	}
 }
 
 // Last returns a context in which one more view sees that state, whose function may also run again.
 func (j *Joined) Last(ctx context.Context) context.Context {
+	j.calls = j.request != prefetch.Request{}
 	return context.WithValue(j.Context(ctx, true), joinedKey{}, j)
 }
 
@@ -227,12 +275,13 @@ func SignInAhead(t *Tx, rows ...[]byte) error {
 	if !t.kv.Remote() {
 		return nil
 	}
-	if keys := t.expected(); keys != nil {
-		rows = append(rows, append(keys, usualKeys...)...)
+	ahead := t.predicted()
+	if keys := t.expected(); keys != nil || len(ahead.Keys)+len(ahead.Ranges) > 0 {
+		rows = slices.Concat(rows, keys, usualKeys, ahead.Keys)
 	} else {
 		rows = append(rows, membersKey)
 	}
-	return t.kv.Prefetch(rows)
+	return t.kv.Prefetch(rows, ahead.Ranges...)
 }
 
 // usualKeys are those that nearly every transaction asks for, and writtenKeys those that nearly every one does that writes.

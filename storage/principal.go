@@ -123,6 +123,9 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 		return p, nil
 	}
 	err := r.View(ctx, r.System(), func(t *Tx) error {
+		if err := SignInAhead(t); err != nil {
+			return err
+		}
 		epoch, err := t.memberEpoch()
 		if err != nil || p != nil && bytes.Equal(epoch, p.auth.epoch) {
 			return err
@@ -338,11 +341,12 @@ func (t *Tx) usualAhead(rows [][]byte) error {
 	if !t.kv.Remote() {
 		return nil
 	}
-	keys := slices.Concat(t.expected(), usualKeys, rows)
+	ahead := t.predicted()
+	keys := slices.Concat(t.expected(), usualKeys, rows, ahead.Keys)
 	if t.kv.Writable() {
 		keys = slices.Concat(keys, writtenKeys, t.repo.ownReads)
 	}
-	return t.kv.Prefetch(keys)
+	return t.kv.Prefetch(keys, ahead.Ranges...)
 }
 
 // memberEpoch returns the epoch of the memberships, which is never nil.

@@ -32,6 +32,7 @@ import (
 	"catena/storage/internal/layout"
 	"catena/storage/internal/namehint"
 	"catena/storage/internal/password"
+	"catena/storage/internal/prefetch"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/limit"
@@ -118,6 +119,7 @@ type Repo struct {
 	backlog   backlog
 	naming    naming
 	hints     namehint.Names
+	requests  prefetch.History
 	feed      feed
 	numbering numbering
 	master    []byte
@@ -381,7 +383,11 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 		err := r.db.View(ctx, func(k *kv.Tx) error {
 			return r.begin(ctx, k, as, func(t *Tx) error {
 				t.bound, t.settled = bound, settled
-				return fn(t)
+				err := fn(t)
+				if err == nil {
+					r.learn(ctx, k)
+				}
+				return err
 			})
 		})
 		if !r.outdated(ctx, &err) {

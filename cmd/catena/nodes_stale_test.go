@@ -57,7 +57,9 @@ type neighbors struct {
 	users  map[string]int64           // generations
 	groups map[string]map[string]bool // users and groups that a group has
 	last   string                     // change
+	round  string                     // what the same user asks in it is alike
 	asked  int
+	stores [2]*tripCounter
 	wrong  []string // what a node answered from before a change
 }
 
@@ -83,7 +85,8 @@ func newNeighbors(t *testing.T, seed uint64, ahead time.Duration, spoil func(*po
 		if err != nil {
 			t.Fatal(err)
 		}
-		store, clock := kv.Store(s), time.Now
+		n.stores[i] = &tripCounter{Store: s}
+		store, clock := kv.Store(n.stores[i]), time.Now
 		if i == 1 {
 			clock = func() time.Time { return time.Now().Add(ahead) }
 			if spoil != nil {
@@ -316,7 +319,7 @@ func (n *neighbors) may(user string, d *placed, permission string) bool {
 	return permission == "Read"
 }
 
-// compare has a node say what a user may see and do, in one transaction.
+// compare has a node say what a user may see and do, in one transaction that knows what those before it have asked for.
 func (n *neighbors) compare(node int, user string) {
 	r := n.nodes[node]
 	differs := func(what string, got, want any) {
@@ -325,13 +328,14 @@ func (n *neighbors) compare(node int, user string) {
 			n.wrong = append(n.wrong, fmt.Sprintf("after %s, node %d tells %s of %s: %v, not %v", n.last, node, user, what, got, want))
 		}
 	}
-	as, err := r.Principal(n.t.Context(), user)
+	var j storage.Joined
+	ahead := storage.Ref(n.docs[int(user[1])%len(n.docs)].path()) // what a request names is fetched early, by what the node knows
+	as, err := r.Principal(r.Joining(n.t.Context(), &j, ahead, user, n.round), user)
 	if err != nil {
 		differs("the user", err, nil)
 		return
 	}
-	ahead := n.docs[n.IntN(len(n.docs))] // what a request names is fetched early, by what the node knows
-	err = r.View(r.Expecting(n.t.Context(), storage.Ref(ahead.path())), as, func(tx *storage.Tx) error {
+	err = r.View(r.Expecting(j.Last(n.t.Context()), ahead), as, func(tx *storage.Tx) error {
 		var list []string
 		for _, d := range n.docs {
 			reads := !d.gone && n.may(user, d, "Read")
@@ -390,17 +394,26 @@ func TestNodesStale(t *testing.T) {
 		t.Run(ahead.String(), func(t *testing.T) {
 			n := newNeighbors(t, uint64(i+1), ahead, nil)
 			for i := range steps {
-				node := n.IntN(2)
-				n.step(node)
+				node, user := n.IntN(2), fmt.Sprintf("u%d", n.IntN(4))
+				n.round = fmt.Sprint(i)
 				for range 2 {
-					n.compare(1-node, fmt.Sprintf("u%d", n.IntN(4)))
+					n.compare(1-node, user) // the third time, all is fetched that both have asked for
 				}
+				n.step(node)
+				n.compare(1-node, user)
+				n.compare(1-node, fmt.Sprintf("u%d", n.IntN(4)))
 				n.compare(node, fmt.Sprintf("u%d", n.IntN(4)))
 				if n.forget(); len(n.wrong) > 0 {
 					t.Fatalf("step %d: %s", i, n.wrong[0])
 				}
 			}
-			t.Logf("%d changes, %d answers, none from before", steps, n.asked)
+			predicted := 0
+			for _, s := range n.stores {
+				predicted += s.atOnce
+			}
+			if t.Logf("%d changes, %d answers, none from before, %d transactions were read at once", steps, n.asked, predicted); predicted == 0 {
+				t.Error("no transaction was fetched as a whole with who asks")
+			}
 		})
 	}
 }
@@ -429,6 +442,11 @@ type forgetful struct {
 	key   string
 	mu    sync.Mutex
 	first []byte
+}
+
+// BeginOptimistic opens a snapshot that goes on from no other.
+func (f *forgetful) BeginOptimistic(ctx context.Context, _ kv.Snapshot) (kv.Snapshot, error) {
+	return f.Begin(ctx, false)
 }
 
 func (f *forgetful) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {

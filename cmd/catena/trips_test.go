@@ -26,6 +26,7 @@ type tripCounter struct {
 	trips []int
 	trace []string
 
+	atOnce int // transactions that did not wait, because all they read came with who asks
 	unread int // rows that commits have asked for, to watch them
 }
 
@@ -74,7 +75,9 @@ func (c *tripCounted) Discard() {
 		c.trips = c.RoundTrips()
 	}
 	c.of.mu.Lock()
-	c.of.trips = append(c.of.trips, c.trips)
+	if c.of.trips = append(c.of.trips, c.trips); c.trips == 0 {
+		c.of.atOnce++
+	}
 	c.of.mu.Unlock()
 	c.Remote.Discard()
 }
@@ -91,9 +94,9 @@ func (c *tripCounter) counted() (most, all int) {
 }
 
 // TestRoundTrips bounds how often the transaction of a request waits for the database before its commit, and how often all do that
-// the request causes, the ones that find out who the caller is among them. What a first request finds
-// out for later ones is not counted. A document comes together with who asks, the rows of an index together with their documents,
-// and what enrichers know of all documents of a page at once. Only the favorites of a user are looked up by name, folder by folder.
+// the request causes, the ones that find out who the caller is among them. What first requests find
+// out for later ones is not counted, also what these ask for: it comes together with who asks, the rows of an index together with their
+// documents. Calls by POST are not predicted, as their bodies say what they are for.
 func TestRoundTrips(t *testing.T) {
 	ctx := context.Background()
 	quiet := slog.New(slog.DiscardHandler)
@@ -129,7 +132,7 @@ func TestRoundTrips(t *testing.T) {
 	bounded := func(r request) {
 		t.Helper()
 		most, all, trace := math.MaxInt, math.MaxInt, []string(nil)
-		for range 3 { // the best one counts: where the machine is busy, views are not joined
+		for range 8 { // the best one counts: where the machine is busy, views are not joined
 			n++
 			body := r.body
 			if strings.Contains(body, "%d") {
@@ -137,7 +140,7 @@ func TestRoundTrips(t *testing.T) {
 			}
 			store.counted()
 			do(r.method, r.path, body)
-			if n%3 == 0 {
+			if n%8 == 0 {
 				trace = store.trace
 			}
 			m, a := store.counted()
@@ -152,13 +155,13 @@ func TestRoundTrips(t *testing.T) {
 	const titled = "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+File+WHERE+dc:title+%3E+'1'+ORDER+BY+dc:title"
 	for _, r := range []request{
 		{"a document", "GET", "/id/" + one, "", 1, 1},
-		{"a document with permissions and enrichers", "GET", "/id/" + one + "?enrichers.document=permissions,acls,breadcrumb&properties=*", "", 1, 2},
-		{"a page with permissions and enrichers", "GET", "/id/" + folder + "/@children?pageSize=50&enrichers.document=permissions&properties=*", "", 1, 2},
-		{"a page of a folder by title", "GET", "/id/" + folder + "/@children?pageSize=30&sortBy=dc:title&enrichers.document=permissions", "", 1, 2},
-		{"a query", "GET", titled, "", 2, 3},
-		{"a search in a folder", "GET", "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+Document+WHERE+ecm:parentId='" + folder + "'+AND+dc:description+IS+NULL+ORDER+BY+dc:modified+DESC", "", 2, 3},
-		{"a page with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 4, 5},
-		{"a document by its path", "GET", "/path/default-domain/workspaces/desk/d7", "", 1, 2},
+		{"a document with permissions and enrichers", "GET", "/id/" + one + "?enrichers.document=permissions,acls,breadcrumb&properties=*", "", 1, 1},
+		{"a page with permissions and enrichers", "GET", "/id/" + folder + "/@children?pageSize=50&enrichers.document=permissions&properties=*", "", 1, 1},
+		{"a page of a folder by title", "GET", "/id/" + folder + "/@children?pageSize=30&sortBy=dc:title&enrichers.document=permissions", "", 1, 1},
+		{"a query", "GET", titled, "", 1, 1},
+		{"a search in a folder", "GET", "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+Document+WHERE+ecm:parentId='" + folder + "'+AND+dc:description+IS+NULL+ORDER+BY+dc:modified+DESC", "", 1, 1},
+		{"a page with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 1, 1},
+		{"a document by its path", "GET", "/path/default-domain/workspaces/desk/d7", "", 1, 1},
 		{"a page of children", "POST", "/automation/Document.GetChildren", `{"input":"` + folder + `"}`, 2, 3},
 		{"a creation", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 2},
 		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 1, 2},
@@ -194,9 +197,9 @@ func TestRoundTrips(t *testing.T) {
 	}
 	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces/many"}`)
 	for _, r := range []request{
-		{"a page by title of a folder with most documents, behind some that are elsewhere", "GET", "/id/" + many + "/@children?pageSize=50&sortBy=dc:title", "", 2, 3},
-		{"a query among hundreds", "GET", titled, "", 4, 5},
-		{"a page of hundreds with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 6, 7},
+		{"a page by title of a folder with most documents, behind some that are elsewhere", "GET", "/id/" + many + "/@children?pageSize=50&sortBy=dc:title", "", 1, 1},
+		{"a query among hundreds", "GET", titled, "", 1, 1},
+		{"a page of hundreds with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 1, 1},
 	} {
 		bounded(r)
 	}
