@@ -46,7 +46,8 @@ func (x *Request) encoderOf(r *run.Run) (*encoder, error) {
 // Begin starts a call of an operation in the background, and answers where its status is.
 func (x *Request) Begin(name string, call engine.Call, re Reply) error {
 	re.base = x.Base()
-	b := &begun{engine: x.Engine, encoder: x.encoder(&call, re)}
+	b := &begun{engine: x.Engine, encoder: new(encoder)}
+	x.complete(b.encoder, &call, re)
 	reply, err := b.encoder.shownAs()
 	if err != nil {
 		return err

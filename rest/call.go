@@ -56,7 +56,11 @@ type Encoded struct {
 // Run carries out a call for the signed-in user and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
 	call.Expect = cmp.Or(call.Expect, storage.Ref(x.Expect))
-	e := x.encoder(&call, re)
+	e := &x.encoding
+	if x.held != nil {
+		e = new(encoder)
+	}
+	x.complete(e, &call, re)
 	// A request of a batch stops here: the batch carries the calls of all its requests out in one
 	// transaction.
 	if x.held != nil {
@@ -146,9 +150,8 @@ func (x *Request) Value(call engine.Call) (any, error) {
 	return res.Value, nil
 }
 
-// encoder completes a call with what the request says about it and returns what will
-// encode its result.
-func (x *Request) encoder(call *engine.Call, re Reply) *encoder {
+// complete completes a call with what the request says about it, and has e encode its result.
+func (x *Request) complete(e *encoder, call *engine.Call, re Reply) {
 	x.introduce(call)
 	call.DryRun = x.Flag("dryRun")
 	x.keyed(call, &re)
@@ -157,14 +160,16 @@ func (x *Request) encoder(call *engine.Call, re Reply) *encoder {
 		// The platform's headers do not count for the deck service, whose specification does not have them.
 		call.Timeout = transactionTimeout(x.HTTP.Header)
 		call.KeepUploads = x.KeepsUploads()
+	}
+	*e = encoder{re: re, keep: call.IdempotencyKey != "", limit: int64(x.Engine.Limits().Replies), dry: call.DryRun}
+	if re.Encode == nil {
+		e.void = Header(x.HTTP.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 		if re.Options == nil {
-			re.Options = x.Options()
+			e.options = x.readOptions()
+			e.re.Options = &e.options
 		}
 	}
-	e := &encoder{re: re, keep: call.IdempotencyKey != "", limit: int64(x.Engine.Limits().Replies), dry: call.DryRun}
-	e.void = re.Encode == nil && Header(x.HTTP.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 	call.Encode = e.encode
-	return e
 }
 
 // maxDevice is the longest name of a computer that is believed, in bytes.
@@ -240,16 +245,6 @@ func (x *Request) fingerprint(re *Reply) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Options are what the request asks of the entities in its answer.
-func (x *Request) Options() *entity.Options {
-	c := readControls(x.HTTP.Header, x.Query())
-	return &entity.Options{
-		Base: x.Base(), Repo: x.Repo, Depth: c.levels(), Language: x.HTTP.Header.Get("Accept-Language"),
-		Codec:      x.Query().Get("URLCodecName"),
-		Properties: c.properties, Enrichers: c.enrichers, Fetch: c.fetch, Translate: c.translate,
-	}
-}
-
 // encoder turns the result of a call into the bytes of its answer, inside the transaction. After a lost race
 // it runs again, so everything it sets is set again each time.
 type encoder struct {
@@ -260,8 +255,10 @@ type encoder struct {
 	void  bool
 	buf   []byte
 	out   Encoded
+	a     Answer
 
-	conversation, download string // the UI session that the call worked in, and again if it left a file there
+	options                entity.Options // if the reply has none
+	conversation, download string         // the UI session that the call worked in, and again if it left a file there
 }
 
 // kept is the first line of an answer kept for an idempotency key; its body follows.
@@ -387,7 +384,8 @@ func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 	if e.dry {
 		return dryAnswer(res)
 	}
-	a := &Answer{Status: e.status(res.Value), Mime: MIMEJSON, Body: body, Etag: e.out.Tag, Location: e.out.Location}
+	a := &e.a
+	*a = Answer{Status: e.status(res.Value), Mime: MIMEJSON, Body: body, Etag: e.out.Tag, Location: e.out.Location}
 	void := e.void || res.Void
 	if !void && e.files(a, res.Value) {
 		return a, nil

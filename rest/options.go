@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"catena/engine/entity"
 )
 
 // controls are what a request asks of its answer: the union of all spellings of all
@@ -26,9 +28,23 @@ var subjects = map[string]string{
 	"schema": "schema", "task": "task", "user": "user", "workflow": "workflow",
 }
 
+// Options are what the request asks of the entities in its answer.
+func (x *Request) Options() *entity.Options {
+	o := x.readOptions()
+	return &o
+}
+
+func (x *Request) readOptions() entity.Options {
+	c := readControls(x.HTTP.Header, x.Query())
+	return entity.Options{
+		Base: x.Base(), Repo: x.Repo, Depth: c.levels(), Language: x.HTTP.Header.Get("Accept-Language"),
+		Codec:      x.Query().Get("URLCodecName"),
+		Properties: c.properties, Enrichers: c.enrichers, Fetch: c.fetch, Translate: c.translate,
+	}
+}
+
 // readControls collects the controls of a request.
-func readControls(h http.Header, query url.Values) *controls {
-	c := &controls{}
+func readControls(h http.Header, query url.Values) (c controls) {
 	for name, values := range h {
 		switch name {
 		case "Accept", "Authorization", "Content-Length", "Content-Type", "User-Agent":

@@ -43,6 +43,8 @@ type Request struct {
 	held   *[]held         // of a request in a batch: the calls it makes, which are not carried out yet
 	buf    []byte
 	idText [16]byte
+
+	encoding encoder // of the call that runs; those that are not carried out yet have their own
 }
 
 // ServeHTTP answers one request.

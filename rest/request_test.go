@@ -72,7 +72,7 @@ func TestControls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := *readControls(h, q)
+		got := readControls(h, q)
 		sortControls(&got)
 		sortControls(&c.want)
 		if !reflect.DeepEqual(got, c.want) {
