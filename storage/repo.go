@@ -457,8 +457,13 @@ func errReadOnly() error {
 }
 
 func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) error) error {
-	s := &session{ctx: ctx, repo: r.catalog.Load(), kv: k, now: r.clock().UTC().Truncate(time.Millisecond)}
-	t := &Tx{session: s, as: as}
+	own := new(struct { // in one piece, as every call needs both
+		session
+		Tx
+	})
+	s, t := &own.session, &own.Tx
+	*s = session{ctx: ctx, repo: r.catalog.Load(), kv: k, now: r.clock().UTC().Truncate(time.Millisecond)}
+	*t = Tx{session: s, as: as}
 	as, err := t.acting(as)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@
 package credential
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/subtle"
@@ -19,11 +20,13 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/password"
+	"catena/storage/internal/row"
 	"catena/storage/people"
 )
 
@@ -105,7 +108,38 @@ func signedIn(ctx context.Context, repo *storage.Repo, user string, sum []byte) 
 	if err != nil {
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}, storage.SecretKey(password.Users, user)), nil
+	return row.Of[signedInCache](repo.Memory()).as(p, user, sum), nil
+}
+
+// signedInCache holds who signed in by a password lately, since programs send theirs with each request. Whether it still is the
+// user's, each transaction finds out (passwordStands).
+type signedInCache struct {
+	mu     sync.RWMutex
+	byUser map[string]signedInBy
+}
+
+type signedInBy struct {
+	of, as *storage.Principal // the user, and the user as long as the password is that of sum
+	sum    []byte
+}
+
+// as returns p as long as the password of a user is that of a sum.
+func (c *signedInCache) as(p *storage.Principal, user string, sum []byte) *storage.Principal {
+	c.mu.RLock()
+	known := c.byUser[user]
+	c.mu.RUnlock()
+	if known.of == p && bytes.Equal(known.sum, sum) {
+		return known.as
+	}
+	by := storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}
+	known = signedInBy{p, p.While(by, storage.SecretKey(password.Users, user)), sum}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byUser == nil || len(c.byUser) >= mostDecoded {
+		c.byUser = map[string]signedInBy{}
+	}
+	c.byUser[user] = known
+	return known.as
 }
 
 // passwordStands reports whether a user's password is still that of a sum, which stands before the user's name.
