@@ -190,3 +190,39 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
+
+// TestCallsUsedAgain runs calls one after the other: one takes the place of another that has ended only if nothing can refer to that
+// any longer.
+func TestCallsUsedAgain(t *testing.T) {
+	var now *Ctx
+	op := func(name string, effect Effect, value any) Op {
+		return Op{Name: name, Doc: "d", Effect: effect, Callers: Anyone, Run: On(func(_ none, c *Ctx, _ Void) (any, error) {
+			now = c
+			return value, nil
+		})}
+	}
+	e := testEngine(t, op("Test.Reads", Reads, "x"), op("Test.File", Reads, NewBlob("f", "text/plain", []byte("f"))), op("Test.Writes", Writes, "x"))
+	encode := func(*Ctx, any) ([]byte, error) { return nil, nil }
+	for _, c := range []struct {
+		call  Call
+		again bool
+	}{
+		{Call{Op: "Test.Reads", Encode: encode}, true},
+		{Call{Op: "Test.Reads"}, false},
+		{Call{Op: "Test.File", Encode: encode}, false},
+		{Call{Op: "Test.Writes", Encode: encode}, false},
+	} {
+		c.call.As = e.System()
+		seen, again := map[*Ctx]bool{}, false
+		for range 100 {
+			if _, err := e.Run(t.Context(), c.call); err != nil {
+				t.Fatal(err)
+			}
+			again = again || seen[now]
+			seen[now] = true
+		}
+		if again != c.again {
+			t.Errorf("%s, encoded: %v: used again: %v", c.call.Op, c.call.Encode != nil, again)
+		}
+	}
+}

@@ -70,6 +70,41 @@ func (r *running) view(ctx context.Context, attempt func(*storage.Tx) error) err
 	return e.repo.View(ctx, call.As, attempt)
 }
 
+// idle are calls that have ended and left nothing behind.
+var idle = sync.Pool{New: func() any { return new(running) }}
+
+// result returns what the call returned. The running is used again only if nothing else can still refer to it. The result
+// is copied out before that.
+func (r *running) result() *Result {
+	if r.lasts() {
+		return &r.res
+	}
+	res := new(Result)
+	*res = r.res
+	*r = running{}
+	idle.Put(r)
+	return res
+}
+
+// lasts reports whether something may still refer to a call that has ended: a collector that is told of it, somebody who waited
+// for the end of its context, what is done after it, and what a transaction has left: the writes, the content of files,
+// and a value that was not encoded.
+func (r *running) lasts() bool {
+	switch {
+	case r.told != nil, r.end.timed != nil, r.after != nil:
+		return true
+	case r.ctx.Tx == nil:
+		return false
+	case r.def.Effect == Writes, r.call.Encode == nil:
+		return true
+	}
+	switch r.res.Value.(type) {
+	case *Blob, Blobs:
+		return true
+	}
+	return false
+}
+
 // core is what the engines of several repositories share.
 type core struct {
 	engines   sync.Map // *storage.Repo to *Engine

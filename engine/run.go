@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"catena/storage"
@@ -217,23 +216,6 @@ func (r *running) explained(err error) error {
 		return err
 	}
 	return r.e.Explain(ctx, r.call.As, err)
-}
-
-// idle are calls that have ended and left nothing behind.
-var idle = sync.Pool{New: func() any { return new(running) }}
-
-// result returns what the call returned. The running is used again only if nothing else can still refer to
-// it: a transaction, a collector that is told of the call, or somebody who waited for the end of its context all keep pointers into
-// it. The result is copied out before that.
-func (r *running) result() *Result {
-	if r.ctx.Tx != nil || r.told != nil || r.end.timed != nil || r.after != nil {
-		return &r.res
-	}
-	res := new(Result)
-	*res = r.res
-	*r = running{}
-	idle.Put(r)
-	return res
 }
 
 // transact opens what the operation needs and attempts the call in it.
