@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -29,11 +30,13 @@ func linkOf(c *pgconn.PgConn) *link {
 // values travel in their binary formats. The types are few, so they are written and read here, which costs a third of what
 // it costs to find out how from the types of Go.
 type batch struct {
-	conn  *pgconn.PgConn
-	link  *link
-	sent  pgconn.Batch
-	reads []func(row [][]byte) error // for the rows of each statement; nil: they are passed over
-	err   error
+	conn   *pgconn.PgConn
+	link   *link
+	sent   pgconn.Batch
+	copies bool // all of it is in raw instead of sent
+	raw    []byte
+	reads  []func(row [][]byte) error // for the rows of each statement; nil: they are passed over
+	err    error
 }
 
 func newBatch(c *pgconn.PgConn) *batch { return &batch{conn: c, link: linkOf(c)} }
@@ -48,8 +51,16 @@ func (b *batch) add(name string, read func(row [][]byte) error, parameters ...[]
 		b.err = cmp.Or(b.err, fmt.Errorf("statement %s is not prepared", name))
 		return
 	}
-	b.sent.ExecStatement(s, parameters, binaryFormat, binaryFormat)
 	b.reads = append(b.reads, read)
+	if !b.copies {
+		b.sent.ExecStatement(s, parameters, binaryFormat, binaryFormat)
+		return
+	}
+	b.encode(&pgproto3.Bind{PreparedStatement: name, ParameterFormatCodes: binaryFormat, Parameters: parameters, ResultFormatCodes: binaryFormat})
+	if len(s.Fields) > 0 {
+		b.encode(&pgproto3.Describe{ObjectType: 'P'})
+	}
+	b.encode(&pgproto3.Execute{})
 }
 
 // send waits for the results of all statements.
@@ -57,7 +68,10 @@ func (b *batch) send(ctx context.Context) error {
 	if b.err != nil {
 		return b.err
 	}
-	results := b.conn.ExecBatch(ctx, &b.sent)
+	if err := b.write(ctx); err != nil {
+		return err
+	}
+	results := b.conn.ExecBatch(ctx, &b.sent) // if it copies, that is empty and only ends the message
 	var failed error
 	for i := 0; results.NextResult(); i++ {
 		rows := results.ResultReader()

@@ -29,8 +29,11 @@ const (
 	chunkBytes = 8 << 20
 )
 
-// minCopied is from how many rows on new ones are sent by COPY, which takes two more round trips and half of the time for each row.
+// minCopied is from how many rows on new ones are sent by COPY, which takes longer to begin with, and has less logged for each row.
 const minCopied = 500
+
+// maxAhead is how many keys are guarded by a message that also copies rows: nothing reads the answer before all of it is sent.
+const maxAhead = 100
 
 // Commit writes a batch and ends the transaction, in one round trip.
 func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
@@ -51,10 +54,18 @@ func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
 	return nil
 }
 
-// commit sends all statements of a transaction in one round trip, but for many new rows, which go before. If the connection is
-// lost before the answer, the commit may have been made or not: the token of this node's slot, which the same transaction
-// raises, tells which.
+// commit sends all statements of a transaction in one round trip, but for many keys to guard, which go before many new rows. If the
+// connection is lost before the answer, the commit may have been made or not: the token of this node's slot, which the same
+// transaction raises, tells which.
 func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
+	in, rest := copied(b.Writes)
+	unread := s.unread(b.Reads.Keys)
+	if in != nil && len(unread) > maxAhead {
+		if err := s.run(func(b *batch) { s.guard(b, unread) }); err != nil {
+			return err
+		}
+		unread = nil
+	}
 	begin := s.conn == nil
 	if begin {
 		if s.conn, err = s.s.acquire(ctx); err != nil {
@@ -65,28 +76,22 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	conn := s.conn.Conn().PgConn()
 	own := &linkOf(conn).slot
 	out := newBatch(conn)
+	out.copies = in != nil
 	if begin {
 		s.begin(out)
 	}
 	if !kv.Inside(ctx) {
 		out.add("enter", nil)
 	}
-	writes := b.Writes
-	if in, rest := copied(writes); in != nil {
-		s.trips += 2
-		if err = out.send(ctx); err == nil {
-			err = copyIn(ctx, conn, in)
-		}
-		out, writes = newBatch(conn), rest
+	s.guard(out, unread)
+	write(out, rest)
+	if in != nil {
+		out.copy(in)
 	}
-	if err == nil {
-		s.guard(out, b.Reads.Keys)
-		write(out, writes)
-		out.add("confirm", nil, number(own.id), number(own.token+1), number(own.token))
-		out.add("commit", nil)
-		s.trips++
-		err = out.send(ctx)
-	}
+	out.add("confirm", nil, number(own.id), number(own.token+1), number(own.token))
+	out.add("commit", nil)
+	s.trips++
+	err = out.send(ctx)
 	switch {
 	case err == nil:
 		own.token++
@@ -110,21 +115,21 @@ func outlived(err error) bool {
 	return errors.As(err, &e) && e.Code == "22012" // of the division in the statement confirm
 }
 
-// copied are the new rows of a transaction in the format of COPY, and what else it writes; nil if they are few.
-func copied(writes []kv.Mutation) (in []byte, rest []kv.Mutation) {
-	n, size := 0, 0
+// copied are the new rows of a transaction, which are sent by COPY, and what else it writes; nil if they are few.
+func copied(writes []kv.Mutation) (in, rest []kv.Mutation) {
+	n := 0
 	for _, w := range writes {
-		if w.Fresh && !w.Create && w.Value != nil {
-			n, size = n+1, size+rowRoom+len(w.Key)+len(w.Value)
+		if isCopied(w) {
+			n++
 		}
 	}
 	if n < minCopied {
 		return nil, writes
 	}
-	in, rest = copyHead(size), make([]kv.Mutation, 0, len(writes)-n)
+	in, rest = make([]kv.Mutation, 0, n), make([]kv.Mutation, 0, len(writes)-n)
 	for _, w := range writes {
-		if w.Fresh && !w.Create && w.Value != nil {
-			in = copyRow(in, w.Key, w.Value)
+		if isCopied(w) {
+			in = append(in, w)
 		} else {
 			rest = append(rest, w)
 		}
@@ -132,17 +137,27 @@ func copied(writes []kv.Mutation) (in []byte, rest []kv.Mutation) {
 	return in, rest
 }
 
-// guard has the database watch keys that the transaction rests on without having read them.
-func (s *snapshot) guard(b *batch, keys [][]byte) {
-	var unread [][]byte
+func isCopied(w kv.Mutation) bool { return (w.Fresh || w.Create) && w.Value != nil }
+
+// unread are the keys that the transaction rests on without having read them.
+func (s *snapshot) unread(keys [][]byte) (unread [][]byte) {
 	for _, k := range keys {
 		if _, ok := s.known[string(k)]; !ok {
 			unread = append(unread, k)
 		}
 	}
-	if len(unread) > 0 {
-		s.get(b, unread, func(_, _ []byte) {})
+	return unread
+}
+
+// guard has the database watch keys.
+func (s *snapshot) guard(b *batch, keys [][]byte) {
+	if len(keys) == 0 {
+		return
 	}
+	b.add("guard_at", func(row [][]byte) error {
+		s.s.places.note(row[0], row[1])
+		return nil
+	}, byteArray(keys), placeArray(s.s.places.of(keys)))
 }
 
 // write adds the statements that write rows, which are sorted so that transactions wait for each other rather than

@@ -38,7 +38,7 @@ func TestCopiedRows(t *testing.T) {
 		return n
 	}
 
-	trips := 0
+	var filling *kv.Tx
 	if err := d.Update(ctx, func(tx *kv.Tx) error {
 		if err := fill(tx, "a", rows); err != nil {
 			return err
@@ -46,13 +46,13 @@ func TestCopiedRows(t *testing.T) {
 		if err := tx.Set([]byte("changed"), []byte("new")); err != nil {
 			return err
 		}
-		trips = tx.RoundTrips()
+		filling = tx
 		return tx.Delete([]byte("gone"))
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if trips != 0 || count("a") != rows || count("changed") != 1 || count("gone") != 0 {
-		t.Errorf("%d round trips, %d rows", trips, count("a"))
+	if trips := filling.RoundTrips(); trips != 1 || count("a") != rows || count("changed") != 1 || count("gone") != 0 {
+		t.Errorf("%d round trips, %d rows", filling.RoundTrips(), count("a"))
 	}
 	if err := d.View(ctx, func(tx *kv.Tx) error {
 		v, err := tx.Get([]byte("a0007"))
@@ -98,5 +98,43 @@ func TestCopiedRows(t *testing.T) {
 	}
 	if runs != 2 {
 		t.Errorf("the count ran %d times, want 2", runs)
+	}
+}
+
+// TestCopiedAndGuarded: what a transaction with many new rows rests on, few keys or many, is watched although it was never read.
+func TestCopiedAndGuarded(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	d := kv.New(s, kv.Options{Log: quiet})
+	defer d.Close()
+	for _, keys := range []int{1, 2 * maxAhead} {
+		put(t, d, "there", "guarded")
+		runs := 0
+		if err := d.Update(ctx, func(tx *kv.Tx) error {
+			runs++
+			for i := range keys - 1 {
+				tx.Guard(fmt.Appendf(nil, "absent%d", i))
+			}
+			tx.Guard([]byte("guarded"))
+			if runs > 1 {
+				return fill(tx, fmt.Sprint("c", keys), minCopied)
+			}
+			if _, err := tx.Get([]byte("seen")); err != nil {
+				return err
+			}
+			if err := d.Update(ctx, func(other *kv.Tx) error {
+				if _, err := other.Get(fmt.Appendf(nil, "c%d0007", keys)); err != nil {
+					return err
+				}
+				return other.Delete([]byte("guarded"))
+			}); err != nil {
+				return err
+			}
+			return fill(tx, fmt.Sprint("c", keys), minCopied)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if runs != 2 {
+			t.Errorf("%d guarded keys: ran %d times, want 2", keys, runs)
+		}
 	}
 }

@@ -89,9 +89,9 @@ func (c *cutter) carry(client net.Conn) {
 	}
 }
 
-// load increments a counter and a key of each worker until stop, and returns how often that was acknowledged, and the longest
-// time that one of the writes took.
-func load(t *testing.T, d *kv.DB, workers int, stop <-chan struct{}) (acknowledged int64, longest time.Duration) {
+// load has workers increment a counter, with so many rows each time, until stop, and returns how often that was acknowledged, and the
+// longest time that one of the writes took.
+func load(t *testing.T, d *kv.DB, workers, rows int, stop <-chan struct{}) (acknowledged int64, longest time.Duration) {
 	var n atomic.Int64
 	slowest := make([]time.Duration, workers)
 	var wg sync.WaitGroup
@@ -110,8 +110,10 @@ func load(t *testing.T, d *kv.DB, workers int, stop <-chan struct{}) (acknowledg
 						return err
 					}
 					count, _ := strconv.Atoi(string(v))
-					if err := tx.Create(fmt.Appendf(nil, "row/%d/%d", w, i), nil); err != nil {
-						return err
+					for row := range rows {
+						if err := tx.Create(fmt.Appendf(nil, "row/%d/%d/%d", w, i, row), nil); err != nil {
+							return err
+						}
 					}
 					return tx.Set([]byte("n"), strconv.AppendInt(nil, int64(count+1), 10))
 				})
@@ -145,23 +147,26 @@ func counted(t *testing.T, d *kv.DB) (counter int64, rows int) {
 	return counter, rows
 }
 
-// TestLostCommit cuts connections at commits: each transaction is committed once, whatever its client has received.
+// TestLostCommit cuts connections at commits: each transaction is committed once, whatever its client has received, with few rows
+// and with so many that they are copied.
 func TestLostCommit(t *testing.T) {
-	cut, through := newCutter(t, pgtest.Address(t), 5)
-	s, err := Open(ctx, through, Options{Log: quiet, Schema: pgtest.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := kv.New(s, kv.Options{Log: quiet})
-	stop := make(chan struct{})
-	time.AfterFunc(3*time.Second, func() { close(stop) })
-	acknowledged, _ := load(t, d, 4, stop)
-	counter, rows := counted(t, d)
-	if counter != acknowledged || int64(rows) != acknowledged || cut.cuts.Load() < 10 {
-		t.Errorf("%d acknowledged, the counter is %d, there are %d rows, after %d cuts", acknowledged, counter, rows, cut.cuts.Load())
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
+	for _, rows := range []int{1, minCopied} {
+		cut, through := newCutter(t, pgtest.Address(t), 5)
+		s, err := Open(ctx, through, Options{Log: quiet, Schema: pgtest.Schema()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := kv.New(s, kv.Options{Log: quiet})
+		stop := make(chan struct{})
+		time.AfterFunc(3*time.Second, func() { close(stop) })
+		acknowledged, _ := load(t, d, 4, rows, stop)
+		counter, made := counted(t, d)
+		if counter != acknowledged || int64(made) != acknowledged*int64(rows) || cut.cuts.Load() < 10 {
+			t.Errorf("%d acknowledged, the counter is %d, there are %d rows, after %d cuts", acknowledged, counter, made, cut.cuts.Load())
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -209,7 +214,7 @@ func underFaults(t *testing.T, d *kv.DB, times int, what string, fault func() er
 		defer close(reading)
 		readOn(t, d, stop)
 	}()
-	acknowledged, longest := load(t, d, 4, stop)
+	acknowledged, longest := load(t, d, 4, 1, stop)
 	<-reading
 	counter, rows := counted(t, d)
 	t.Logf("%d %s, %d writes, the slowest of which took %s", times, what, acknowledged, longest.Round(time.Millisecond))

@@ -1,16 +1,13 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"time"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Everyone who has the store open holds an advisory lock of its schema with each connection for transactions, shared with
@@ -65,29 +62,6 @@ func (s *Store) Load(ctx context.Context, rows []kv.Row) error {
 		in = copyRow(in, r.Key, r.Value)
 	}
 	return failed(ctx, copyIn(ctx, s.own.PgConn(), in))
-}
-
-// rowRoom is how many bytes COPY takes for a row besides its key and value.
-const rowRoom = 10
-
-// copyHead begins rows of so many bytes in the binary format of COPY: a signature, no flags, and no extension.
-func copyHead(size int) []byte {
-	const signature = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-	return append(make([]byte, 0, len(signature)+size+2), signature...)
-}
-
-// copyRow adds a row: the number of its columns, and each behind its length.
-func copyRow(in, key, value []byte) []byte {
-	in = binary.BigEndian.AppendUint16(in, 2)
-	in = append(binary.BigEndian.AppendUint32(in, uint32(len(key))), key...)
-	return append(binary.BigEndian.AppendUint32(in, uint32(len(value))), value...)
-}
-
-// copyIn adds rows to the table, all of them or, with an error, none. Nobody else may have added one of them.
-func copyIn(ctx context.Context, c *pgconn.PgConn, in []byte) error {
-	in = append(in, 0xff, 0xff) // the end
-	_, err := c.CopyFrom(ctx, bytes.NewReader(in), "COPY kv (k, v) FROM STDIN (FORMAT binary)")
-	return err
 }
 
 // Held returns why others may have had access since the store was opened for one process alone, or nil.

@@ -1,6 +1,10 @@
 package postgres
 
-import "catena/storage/kv"
+import (
+	"strings"
+
+	"catena/storage/kv"
+)
 
 // The statements that every connection has prepared, by name.
 var statements = map[string]string{
@@ -15,14 +19,13 @@ var statements = map[string]string{
 	"mark_read":  "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	"mark_write": "SELECT pg_current_xact_id()::text::bigint, pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 	"get":        "SELECT k, v FROM kv WHERE k = ANY($1::bytea[])",
-	// The rows at places, and those by index that are not there. The condition on keys stands outside of the first part: within, the
-	// planner would take the index for it as long as the table is small.
-	"get_at": "WITH here AS MATERIALIZED (SELECT k, v, ctid FROM kv WHERE ctid = ANY($2::tid[])) SELECT k, v, ctid FROM here WHERE k = ANY($1::bytea[])" +
-		" UNION ALL SELECT d.k, d.v, d.ctid FROM unnest($1::bytea[]) a (k) JOIN kv d ON d.k = a.k WHERE NOT EXISTS (SELECT FROM here h WHERE h.k = a.k)",
-	"delete":  "DELETE FROM kv WHERE k = ANY($1::bytea[])",
-	"insert":  "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
-	"upsert":  "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-	"confirm": "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
+	"get_at":     atSQL("k, v, ctid"),
+	"guard_at":   atSQL("k, ctid"),
+	"copy":       "COPY kv (k, v) FROM STDIN (FORMAT binary)",
+	"delete":     "DELETE FROM kv WHERE k = ANY($1::bytea[])",
+	"insert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
+	"upsert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+	"confirm":    "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
 
 	"scan":                scanSQL("k, v", true, false),
 	"scan_open":           scanSQL("k, v", false, false),
@@ -38,6 +41,13 @@ var statements = map[string]string{
 	"follow_reverse_open": followSQL(false, true),
 	"count":               "SELECT count(*) FROM (" + scanSQL("k", true, false) + ") t",
 	"count_open":          "SELECT count(*) FROM (" + scanSQL("k", false, false) + ") t",
+}
+
+// atSQL reads the rows at places, and those by index that are not there. The condition on keys stands outside of the first part: within,
+// the planner would take the index for it as long as the table is small.
+func atSQL(columns string) string {
+	return "WITH here AS MATERIALIZED (SELECT " + columns + " FROM kv WHERE ctid = ANY($2::tid[])) SELECT " + columns + " FROM here WHERE k = ANY($1::bytea[])" +
+		" UNION ALL SELECT d." + strings.ReplaceAll(columns, ", ", ", d.") + " FROM unnest($1::bytea[]) a (k) JOIN kv d ON d.k = a.k WHERE NOT EXISTS (SELECT FROM here h WHERE h.k = a.k)"
 }
 
 // scanSQL reads rows of a range: from $1 up to $2, if it has an end, at most as many as the last parameter says.
