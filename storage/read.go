@@ -203,6 +203,32 @@ func (t *Tx) Child(d *Doc, name string) (*Doc, error) {
 	return t.visible(id, Ref(joinPath(d.Path(), name)))
 }
 
+// ChildrenAhead has a store across a network fetch in two round trips what Child is about to ask for: who has the names, and these
+// documents.
+func ChildrenAhead(t *Tx, parent *Doc, names []string) error {
+	if !t.kv.Remote() {
+		return nil
+	}
+	keys := make([][]byte, len(names))
+	for i, name := range names {
+		keys[i] = layout.ChildNameKey(parent.id, name)
+	}
+	if err := t.kv.Prefetch(keys); err != nil {
+		return err
+	}
+	var ids []layout.ID
+	for _, key := range keys {
+		row, err := t.kv.Peek(key)
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			ids = append(ids, childOf(row))
+		}
+	}
+	return t.ahead(ids)
+}
+
 // childRow is a row of a child in order.
 type childRow struct {
 	id       layout.ID

@@ -57,9 +57,16 @@ func (p loadParams) records(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	records, bad := make([]loaded, len(p.Records)), make([]error, len(p.Records))
+	for i, raw := range p.Records {
+		records[i], bad[i] = readLoaded(raw)
+	}
+	if err := l.ahead(records); err != nil {
+		return nil, err
+	}
 	out := make([]any, len(p.Records))
-	for i, rec := range p.Records {
-		if out[i], err = l.load(i+1, rec, nil); err != nil {
+	for i, rec := range records {
+		if out[i], err = l.load(i+1, rec, bad[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +100,11 @@ func (p loadParams) file(c *engine.Ctx, b *storage.Blob) ([]any, error) {
 		case len(out) == maxLoad:
 			return nil, fault.Limit.Errorf("file %s: more than %d records", b.Name, maxLoad).WithCode(fault.CodeDocuments)
 		}
-		one, err := l.load(rec.Line, rec.JSON, rec.Err)
+		record, bad := loaded{}, rec.Err
+		if bad == nil {
+			record, bad = readLoaded(rec.JSON)
+		}
+		one, err := l.load(rec.Line, record, bad)
 		if err != nil {
 			return nil, err
 		}
@@ -120,11 +131,11 @@ func (p loadParams) loader(c *engine.Ctx) (*loader, error) {
 }
 
 // load makes a document of a record, and says what it did. An error ends the call.
-func (l *loader) load(line int, raw any, bad error) (map[string]any, error) {
+func (l *loader) load(line int, rec loaded, bad error) (map[string]any, error) {
 	out := map[string]any{"line": int64(line)}
 	err := bad
 	if err == nil {
-		err = l.c.Nest(func() error { return l.one(raw, out) })
+		err = l.c.Nest(func() error { return l.one(rec, out) })
 		if err != nil {
 			clear(l.folders) // some may have been made by what was undone
 		}
@@ -187,11 +198,7 @@ func readLoaded(raw any) (loaded, error) {
 
 // one carries out a record. Create and Save check the permissions, as for any caller; the loader itself
 // grants nothing.
-func (l *loader) one(raw any, out map[string]any) error {
-	rec, err := readLoaded(raw)
-	if err != nil {
-		return err
-	}
+func (l *loader) one(rec loaded, out map[string]any) error {
 	converted, err := l.c.Convert(rec.Properties, "properties")
 	if err != nil {
 		return err
@@ -260,6 +267,44 @@ func (l *loader) folder(name string) (*storage.Doc, error) {
 	return f, nil
 }
 
+// ahead has a store across a network fetch at once what identifies the records. What is wrong with a record is said when it is loaded.
+func (l *loader) ahead(records []loaded) error {
+	if l.Key == "" {
+		return nil
+	}
+	if l.Key != "name" {
+		var texts []string
+		for _, rec := range records {
+			if text, _ := rec.Properties[l.Key].(string); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return search.LookupAhead(l.c.Tx, l.Key, texts)
+	}
+	names := map[string][]string{}
+	for _, rec := range records {
+		if rec.Name != "" {
+			names[rec.Parent] = append(names[rec.Parent], rec.childName())
+		}
+	}
+	for _, parent := range slices.Sorted(maps.Keys(names)) {
+		folder, err := l.folder(parent)
+		if engine.Ends(err) {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		if err := storage.ChildrenAhead(l.c.Tx, folder, names[parent]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childName is the name of a record as Create stores it, so that the record finds what it created the last time.
+func (r *loaded) childName() string { return strings.ReplaceAll(r.Name, "/", "-") }
+
 // find returns the document that a record is of, nil if it is new or nothing identifies it.
 func (l *loader) find(folder *storage.Doc, rec loaded, props storage.Props) (*storage.Doc, error) {
 	switch l.Key {
@@ -269,9 +314,7 @@ func (l *loader) find(folder *storage.Doc, rec loaded, props storage.Props) (*st
 		if rec.Name == "" {
 			return nil, fault.Invalid.Errorf("name: is missing, but documents are identified by it").In("name")
 		}
-		// Create stores a slash in a name as a hyphen; the record must find what it created the
-		// last time.
-		d, err := l.c.Tx.Child(folder, strings.ReplaceAll(rec.Name, "/", "-"))
+		d, err := l.c.Tx.Child(folder, rec.childName())
 		if fault.Is(err, fault.NotFound) {
 			return nil, nil
 		}

@@ -22,10 +22,8 @@ func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
 		}
 		return page.Docs, nil
 	}
-	folded := strings.ToLower(text)
-	rows := kv.Prefix(kv.AppendString(in.Dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
 	var docs storage.Docs
-	for found, err := range in.KV().Scan(rows) {
+	for found, err := range in.KV().Scan(rowsOf(in, key, text)) {
 		if err != nil {
 			return nil, err
 		}
@@ -45,4 +43,24 @@ func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
 		}
 	}
 	return docs, nil
+}
+
+// LookupAhead has a store across a network fetch in one round trip what Lookup is about to ask for: the rows of texts, each with its document.
+func LookupAhead(t *storage.Tx, key string, texts []string) error {
+	in := t.Internal(row.Ordered{})
+	if !in.KV().Remote() || !in.Usable(key) {
+		return nil
+	}
+	ranges := make([]kv.Range, len(texts))
+	for i, text := range texts {
+		ranges[i] = rowsOf(in, key, text)
+		ranges[i].Follow = [][]byte{{layout.NodeSpace}, {layout.RecordSpace}}
+	}
+	return in.KV().Prefetch(nil, ranges...)
+}
+
+// rowsOf are the rows of a text in the index of a property.
+func rowsOf(in storage.Internal, key, text string) kv.Range {
+	folded := strings.ToLower(text)
+	return kv.Prefix(kv.AppendString(in.Dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
 }
