@@ -1,14 +1,22 @@
 package rest_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/memory"
 )
 
 const ndjson = "application/x-ndjson"
@@ -136,5 +144,50 @@ func TestLoadWorkers(t *testing.T) {
 	}
 	if a := s.Do("GET", api+"/path/default-domain/workspaces/desk/@children?pageSize=200", "").JSON(t); a["resultsCount"] != 93.0 {
 		t.Errorf("the folder has %v documents", a["resultsCount"])
+	}
+}
+
+// heldStore keeps the commit that writes to the key with held in it until one writes to the key with frees in it.
+type heldStore struct {
+	kv.Store
+	held, frees []byte
+	free        chan struct{}
+}
+
+type heldSnapshot struct {
+	kv.Snapshot
+	of *heldStore
+}
+
+func (s *heldStore) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	snap, err := s.Store.Begin(ctx, write)
+	return heldSnapshot{snap, s}, err
+}
+
+func (s heldSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
+	writes := func(what []byte) bool {
+		return slices.ContainsFunc(b.Writes, func(w kv.Mutation) bool { return bytes.Contains(w.Key, what) })
+	}
+	switch {
+	case writes(s.of.held):
+		select {
+		case <-s.of.free:
+		case <-time.After(10 * time.Second):
+			return fault.Internal.Errorf("nothing else was committed meanwhile")
+		}
+	case writes(s.of.frees):
+		close(s.of.free)
+	}
+	return s.Snapshot.Commit(ctx, b)
+}
+
+// TestLoadGoesOn: while one transaction of a load takes long, the other workers take more than one each.
+func TestLoadGoesOn(t *testing.T) {
+	store := &heldStore{Store: memory.New(), held: []byte("record1"), frees: []byte("record3"), free: make(chan struct{})}
+	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) }})
+	s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"desk"}`)
+	_, got := loaded(t, s, desk+"&batchSize=1&workers=2", ndjson, "{\"name\":\"record1\"}\n{\"name\":\"record2\"}\n{\"name\":\"record3\"}\n")
+	if !strings.Contains(got, `"complete":true,"created":3`) {
+		t.Error(got)
 	}
 }

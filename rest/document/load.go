@@ -12,6 +12,7 @@ import (
 	"catena/engine"
 	"catena/engine/lines"
 	"catena/rest"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -70,9 +71,11 @@ type loading struct {
 	x       *rest.Request
 	in      *lines.Reader
 	params  rest.RawParams // of every call
+	into    string         // the folder for records that name none
 	dry     bool
-	most    int // records of a transaction
-	workers int // transactions at a time
+	most    int           // records of a transaction
+	workers int           // transactions at a time
+	busy    chan struct{} // has an element for each of them that is under way
 	batch   []lines.Record
 	bytes   int
 	under   []*part          // what is being carried out, in the order of the records
@@ -87,12 +90,23 @@ type part struct {
 	ended   chan struct{}
 }
 
+func (p *part) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *part) hasFailed() bool { return p.hasEnded() && p.err != nil }
+
 func newLoading(x *rest.Request) (*loading, lines.Format, error) {
 	typ, _, err := x.Media()
 	if err != nil {
 		return nil, "", err
 	}
-	q, l := x.Query(), &loading{x: x, dry: x.Flag("dryRun"), most: loadRecords, workers: 1, done: map[string]int64{}}
+	q, l := x.Query(), &loading{x: x, into: x.Query().Get("into"), dry: x.Flag("dryRun"), most: loadRecords, workers: 1, done: map[string]int64{}}
 	for _, name := range []string{"into", "type", "key", "existing"} {
 		if v := q.Get(name); v != "" {
 			l.params = l.params.Text(name, v)
@@ -116,6 +130,7 @@ func newLoading(x *rest.Request) (*loading, lines.Format, error) {
 		}
 		*bound.to = n
 	}
+	l.busy = make(chan struct{}, l.workers)
 	format := lines.Types[typ]
 	if f := q.Get("format"); f != "" {
 		format = lines.Format(f)
@@ -147,7 +162,8 @@ func (l *loading) all() (err error) {
 	}
 }
 
-// flush has the records that were read carried out, and says what became of earlier ones if no worker is free.
+// flush has the records that were read carried out once a worker is free, whichever it is, and says what became of earlier ones. More
+// are read meanwhile. After a part that failed, none begins.
 func (l *loading) flush() error {
 	if len(l.batch) == 0 {
 		return nil
@@ -155,17 +171,23 @@ func (l *loading) flush() error {
 	select {
 	case <-l.x.Server.Done():
 		return fault.Unavailable.Errorf("the server is stopping")
-	default:
+	case l.busy <- struct{}{}:
+	}
+	if slices.ContainsFunc(l.under, (*part).hasFailed) {
+		return l.drain(0)
 	}
 	p := &part{records: l.batch, ended: make(chan struct{})}
 	l.batch, l.bytes, l.under = nil, 0, append(l.under, p)
 	go l.carryOut(p)
-	return l.drain(l.workers - 1)
+	return l.drain(2*l.workers - 1)
 }
 
 // carryOut carries out a part.
 func (l *loading) carryOut(p *part) {
-	defer close(p.ended)
+	defer func() {
+		close(p.ended)
+		<-l.busy
+	}()
 	defer func() {
 		if r := recover(); r != nil {
 			p.err = fault.Internal.Errorf("panic: %v\n%s", r, debug.Stack())
@@ -175,9 +197,9 @@ func (l *loading) carryOut(p *part) {
 	p.results, p.err = l.run(good)
 }
 
-// drain says what became of the first parts under way until only so many are left, or none after an error.
+// drain says what became of the first parts that have ended, and waits for them until only so many are left, or none after an error.
 func (l *loading) drain(left int) (err error) {
-	for len(l.under) > left {
+	for len(l.under) > left || len(l.under) > 0 && l.under[0].hasEnded() {
 		p := l.under[0]
 		l.under = l.under[1:]
 		<-p.ended
@@ -229,7 +251,7 @@ func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
 		raw = append(raw, r.JSON...)
 	}
 	params := slices.Clone(l.params).Add("records", append(raw, ']')).Close()
-	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, DryRun: l.dry, KeepUploads: true})
+	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, Expect: storage.Ref(l.into), DryRun: l.dry, KeepUploads: true})
 	switch {
 	case err == nil:
 	case !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Limit):
