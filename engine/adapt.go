@@ -176,6 +176,18 @@ func (c *Ctx) toOne(v any, to kind) (any, error) {
 
 // toDocs makes documents of an untyped list of documents and whatever names them.
 func (c *Ctx) toDocs(list []any) (any, error) {
+	var named storage.Refs
+	for _, item := range list {
+		if _, there := item.(*storage.Doc); there {
+			continue
+		}
+		if refs, ok := refsOf(item); ok {
+			named = append(named, refs...)
+		}
+	}
+	if err := c.ahead(named); err != nil {
+		return nil, err
+	}
 	out := make(storage.Docs, 0, len(list))
 	for _, item := range list {
 		if err := c.Check(); err != nil {
@@ -198,6 +210,14 @@ func (c *Ctx) toDocs(list []any) (any, error) {
 	return out, nil
 }
 
+// ahead tells the store which documents are about to be read.
+func (c *Ctx) ahead(refs storage.Refs) error {
+	if c.Tx == nil {
+		return nil
+	}
+	return storage.Ahead(c.Tx, refs)
+}
+
 // doc finds a document; a path that starts with a dot is relative to the input.
 func (c *Ctx) doc(r storage.Ref) (*storage.Doc, error) {
 	if c.Tx == nil {
@@ -209,6 +229,9 @@ func (c *Ctx) doc(r storage.Ref) (*storage.Doc, error) {
 }
 
 func (c *Ctx) docs(refs storage.Refs) (storage.Docs, error) {
+	if err := c.ahead(refs); err != nil {
+		return nil, err
+	}
 	out := make(storage.Docs, 0, len(refs))
 	for _, r := range refs {
 		if err := c.Check(); err != nil {

@@ -149,6 +149,12 @@ func (i Internal) Pending(limit int) (ids []layout.ID, more bool, err error) {
 	return i.t.pending(limit)
 }
 
+// RowsAhead is told which rows about a document are about to be read, so that those about the documents that were read together with it
+// are fetched with them.
+func (i Internal) RowsAhead(what string, id layout.ID, rows func(layout.ID) kv.Range) error {
+	return i.t.rowsAhead(what, id, rows)
+}
+
 // Ahead has a store across a network fetch documents that are about to be loaded.
 func (i Internal) Ahead(ids []layout.ID) error { return i.t.ahead(ids) }
 

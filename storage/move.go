@@ -115,7 +115,17 @@ func (t *Tx) Copy(d, target *Doc, name string) (*Doc, error) {
 func (t *Tx) copyBelow(src, made *Doc) error {
 	type pair struct{ from, to *Doc }
 	copies := 1
+	level := 0 // how many of the first are those that were there when the ones below them were looked for
 	for todo := []pair{{src, made}}; len(todo) > 0; todo = todo[1:] {
+		if level == 0 {
+			level = len(todo)
+			ids := make([]layout.ID, level)
+			for i, p := range todo {
+				ids[i] = p.from.id
+			}
+			t.accompany(ids)
+		}
+		level--
 		p := todo[0]
 		if !t.can(p.from, permReadChildren) {
 			continue

@@ -244,6 +244,9 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 	at := layout.MemberPrefix(kind, of)
 	r := prefix(at)
 	r.KeysOnly = true
+	if err := t.kv.Prefetch(nil, r); err != nil { // remembered, for who asks of each of many documents
+		return nil, err
+	}
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return nil, err

@@ -140,9 +140,15 @@ func (t *Tx) behind(d *Doc, p permission, change func(target *Doc) (*Doc, error)
 // proxyIDs finds the proxies in one of the two indexes of proxies; more says that there are
 // others beyond max.
 func (t *Tx) proxyIDs(index string, of layout.ID, max int) (ids []layout.ID, more bool, err error) {
-	r := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(index), of.String()))
-	r.KeysOnly, r.Limit = true, max+1
-	for row, err := range t.kv.Scan(r) {
+	rows := func(of layout.ID) kv.Range {
+		r := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(index), of.String()))
+		r.KeysOnly, r.Limit = true, max+1
+		return r
+	}
+	if err := t.rowsAhead(index, of, rows); err != nil {
+		return nil, false, err
+	}
+	for row, err := range t.kv.Scan(rows(of)) {
 		if err != nil {
 			return nil, false, err
 		}
@@ -380,6 +386,9 @@ func (d *Doc) Published(t *Tx) (*Doc, error) {
 	}
 	if !cur.checkedIn {
 		return t.archive(cur, false, "")
+	}
+	if err := t.newestAhead(cur.id); err != nil {
+		return nil, err
 	}
 	_, _, last, err := t.lastNumber(cur.id)
 	if err != nil {

@@ -75,6 +75,9 @@ func (t *Tx) DocFrom(base *Doc, ref Ref) (*Doc, error) {
 
 // Docs returns the documents that references name.
 func (t *Tx) Docs(refs Refs) (Docs, error) {
+	if err := Ahead(t, refs); err != nil {
+		return nil, err
+	}
 	docs := make(Docs, 0, len(refs))
 	for _, ref := range refs {
 		d, err := t.Doc(ref)
@@ -263,9 +266,7 @@ func (t *Tx) childrenAhead(d *Doc, after []byte, load int) iter.Seq2[childRow, e
 			r.Start = append(append(layout.ChildrenPrefix(d.id), after...), 0)
 		}
 		if load > 0 {
-			first := r
-			first.Limit, first.Follow = load, layout.DocumentSpaces
-			if err := t.kv.Prefetch(nil, first); err != nil {
+			if err := t.childDocsAhead(d.id, r, after == nil, load); err != nil {
 				yield(childRow{}, err)
 				return
 			}
@@ -283,6 +284,22 @@ func (t *Tx) childrenAhead(d *Doc, after []byte, load int) iter.Seq2[childRow, e
 			}
 		}
 	}
+}
+
+// childDocsAhead fetches the first rows of children together with their documents; of whole folders, also for those that were read
+// together with this one.
+func (t *Tx) childDocsAhead(of layout.ID, r kv.Range, whole bool, load int) error {
+	first := func(r kv.Range) kv.Range {
+		r.Limit, r.Follow = load, layout.DocumentSpaces
+		return r
+	}
+	if whole {
+		err := t.rowsAhead("children with documents", of, func(id layout.ID) kv.Range { return first(prefix(layout.ChildrenPrefix(id))) })
+		if err != nil {
+			return err
+		}
+	}
+	return t.kv.Prefetch(nil, first(r))
 }
 
 // EachChild walks the readable children of d in order. The ids are read first and the documents in pieces

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/kv"
 )
 
 // smallTree is the number of documents that a deletion removes at once. Of a larger tree only the
@@ -109,10 +110,22 @@ func (d *Doc) variant() string {
 // below returns the documents under one, the deepest first; whole is false if there are more than max.
 func (t *Tx) below(id layout.ID, max int) (ids []layout.ID, whole bool, err error) {
 	todo := []layout.ID{id}
-	for at := 0; at < len(todo); at++ {
-		r := prefix(layout.ChildrenPrefix(todo[at]))
+	children := func(id layout.ID) kv.Range {
+		r := prefix(layout.ChildrenPrefix(id))
 		r.KeysOnly = true
-		for row, err := range t.kv.Scan(r) {
+		return r
+	}
+	if err := t.rowsAhead("children", id, children); err != nil {
+		return nil, false, err
+	}
+	for at, ahead := 0, 0; at < len(todo); at++ {
+		if at == ahead {
+			ahead = min(len(todo), at+descendChunk)
+			if err := t.rangesAhead(todo[at:ahead], children); err != nil {
+				return nil, false, err
+			}
+		}
+		for row, err := range t.kv.Scan(children(todo[at])) {
 			if err != nil {
 				return nil, false, err
 			}

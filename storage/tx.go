@@ -33,8 +33,9 @@ type session struct {
 	cache   *treeCache            // what other transactions of the same epoch know of the tree
 	folders map[layout.ID]*Folder // what this one knows
 	// Once the transaction has changed the tree itself, the caches of committed state are wrong for it.
-	placing     bool                       // it changed the place of a document
-	invalidated bool                       // it moved, renamed or protected a folder
+	placing     bool // it changed the place of a document
+	invalidated bool // it moved, renamed or protected a folder
+	companies   companies
 	targets     map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded
 	above       map[layout.ID][2][]byte    // rows of folders, while nothing is written
 	latest      map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one

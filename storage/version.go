@@ -185,12 +185,29 @@ func (t *Tx) leaveVersion(cur *Doc) error {
 	return nil
 }
 
+// newest is the row of the newest version of a live document.
+func (t *Tx) newest(live layout.ID) kv.Range {
+	r := prefix(t.repo.numbers.VersionPrefix(live))
+	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
+	return r
+}
+
+// newestAhead is told that the newest version of a document is about to be loaded; see rowsAhead.
+func (t *Tx) newestAhead(live layout.ID) error {
+	return t.rowsAhead("newest version", live, func(live layout.ID) kv.Range {
+		r := t.newest(live)
+		r.Follow = layout.DocumentSpaces
+		return r
+	})
+}
+
 // lastNumber finds the newest version of a live document; none if there is no version.
 func (t *Tx) lastNumber(live layout.ID) (major, minor int64, id layout.ID, err error) {
+	if err := t.rowsAhead("last version", live, t.newest); err != nil {
+		return 0, 0, layout.None, err
+	}
 	base := t.repo.numbers.VersionPrefix(live)
-	r := prefix(base)
-	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
-	for row, err := range t.kv.Scan(r) {
+	for row, err := range t.kv.Scan(t.newest(live)) {
 		if err != nil {
 			return 0, 0, layout.None, err
 		}
@@ -236,6 +253,9 @@ func (t *Tx) readable(docs Docs) Docs {
 // nil if there is none.
 func (t *Tx) LastVersion(d *Doc) (*Doc, error) {
 	if err := t.need(d, permReadVersion); err != nil {
+		return nil, err
+	}
+	if err := t.newestAhead(d.seriesID()); err != nil {
 		return nil, err
 	}
 	_, _, id, err := t.lastNumber(d.seriesID())

@@ -193,9 +193,15 @@ func erase(t *storage.Tx, d *storage.Doc) error {
 	id := idOf(t, d)
 	for _, side := range []byte{relationFrom, relationTo} {
 		base := relationPrefix(side, id)
-		rows := kv.Prefix(base)
-		rows.KeysOnly = true
-		for r, err := range kvOf(t).Scan(rows) {
+		rows := func(id layout.ID) kv.Range {
+			r := kv.Prefix(relationPrefix(side, id))
+			r.KeysOnly = true
+			return r
+		}
+		if err := inside(t).RowsAhead("relations "+string(side), id, rows); err != nil {
+			return err
+		}
+		for r, err := range kvOf(t).Scan(rows(id)) {
 			if err != nil {
 				return err
 			}
