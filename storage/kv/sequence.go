@@ -14,6 +14,7 @@ const maxLease = 1000
 
 // lease is a block of a sequence's numbers that only this process gives out.
 type lease struct {
+	key       []byte        // of the first number that nobody leased
 	turn      chan struct{} // has room for who takes numbers: while a block is asked for, others wait no longer than their calls may take
 	next, end int64         // next is the first number not given out
 	size      int64
@@ -23,25 +24,16 @@ type lease struct {
 // are leased in blocks by a transaction of their own, so that a caller's transaction
 // never conflicts over them; a crash or a rollback leaves a gap.
 func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
-	key, err := sequenceKey(sequence)
+	l, err := d.sequence(sequence)
 	if err != nil {
 		return 0, err
 	}
-	d.mu.Lock()
-	l := d.sequences[sequence]
-	if l == nil {
-		l = &lease{turn: make(chan struct{}, 1), size: 8}
-		d.sequences[sequence] = l
-	}
-	d.mu.Unlock()
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return 0, ctx.Err()
+	if err := l.take(ctx); err != nil {
+		return 0, err
 	}
 	defer func() { <-l.turn }()
 	if l.next == l.end {
-		if err := d.lease(ctx, key, l); err != nil {
+		if err := d.lease(ctx, l); err != nil {
 			return 0, err
 		}
 	}
@@ -49,10 +41,42 @@ func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
 	return l.next - 1, nil
 }
 
+// sequence returns the block of a sequence that this process has, empty at first.
+func (d *DB) sequence(name string) (*lease, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l := d.sequences[name]; l != nil {
+		return l, nil
+	}
+	key, err := sequenceKey(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &lease{key: key, turn: make(chan struct{}, 1), size: 8}
+	d.sequences[name] = l
+	return l, nil
+}
+
+// take waits until no other takes numbers. A context may start a timer when it is asked for its end, so it is asked only by those who
+// have to wait.
+func (l *lease) take(ctx context.Context) error {
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // lease takes a new block, twice as long as the last.
-func (d *DB) lease(ctx context.Context, key []byte, l *lease) error {
+func (d *DB) lease(ctx context.Context, l *lease) error {
 	size := min(d.opts.Lease, l.size*2)
-	first, err := d.advance(ctx, key, size)
+	first, err := d.advance(ctx, l.key, size)
 	if err == nil {
 		l.next, l.end, l.size = first, first+size, size
 	}
@@ -121,13 +145,12 @@ func (d *DB) returnLeases() {
 	defer d.mu.Unlock()
 	for name, l := range d.sequences {
 		l.turn <- struct{}{}
-		key, _ := sequenceKey(name)
 		err := d.Update(context.Background(), func(t *Tx) error {
-			n, err := number(t, key)
+			n, err := number(t, l.key)
 			if err != nil || n != l.end || l.next == l.end {
 				return err
 			}
-			return t.Set(key, binary.BigEndian.AppendUint64(nil, uint64(l.next)))
+			return t.Set(l.key, binary.BigEndian.AppendUint64(nil, uint64(l.next)))
 		})
 		if err != nil {
 			d.opts.Log.Warn("sequence has a gap", "sequence", name, "err", err)

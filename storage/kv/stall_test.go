@@ -48,3 +48,26 @@ func TestSequenceStalls(t *testing.T) {
 		}
 	})
 }
+
+// unwaited is a context that nobody may wait for the end of.
+type unwaited struct {
+	context.Context
+	t *testing.T
+}
+
+func (c unwaited) Done() <-chan struct{} {
+	c.t.Error("the context is asked for its end, for which it may start a timer")
+	return c.Context.Done()
+}
+
+// TestNextStartsNoTimer takes a number while nobody else takes one.
+func TestNextStartsNoTimer(t *testing.T) {
+	d := kv.New(memory.New(), kv.Options{Log: quiet})
+	defer d.Close()
+	if _, err := d.Next(t.Context(), "numbers"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.Next(unwaited{t.Context(), t}, "numbers"); n != 2 || err != nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
