@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -70,7 +69,7 @@ func callOf(x *Request, name string, inv *invocation, input engine.Lazy) (engine
 		call.Input = engine.Blobs(inv.files)
 	case inv.input != nil:
 		var err error
-		if call.Input, err = resolvable(inv.input); err != nil {
+		if call.Input, err = entity.Given(inv.input); err != nil {
 			return call, Reply{}, err
 		}
 		call.Asked.Input = inv.input
@@ -81,15 +80,6 @@ func callOf(x *Request, name string, inv *invocation, input engine.Lazy) (engine
 	o := x.Options()
 	o.Properties = AppendItems(o.Properties, inv.properties)
 	return call, Reply{Status: http.StatusOK, Body: inv.body, Files: inv.files, Options: o}, nil
-}
-
-// resolvable reads an input or a variable. Objects, lists and texts that name documents are
-// resolved once the transaction is open.
-func resolvable(raw json.RawMessage) (any, error) {
-	if raw[0] == '{' || raw[0] == '[' || bytes.HasPrefix(raw, []byte(`"doc`)) {
-		return engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }), nil
-	}
-	return engine.ParseJSON(raw)
 }
 
 // readInvocation reads the body of a call, in any of its content types.
@@ -181,7 +171,7 @@ func (inv *invocation) variables(raw json.RawMessage) error {
 		case name == "ChainParameters":
 			return fault.Invalid.Errorf("body: context variable ChainParameters is reserved").In("context/ChainParameters")
 		}
-		v, err := resolvable(value)
+		v, err := entity.Given(value)
 		inv.vars[name] = v
 		return err
 	})

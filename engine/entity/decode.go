@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -10,6 +11,17 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 )
+
+// Given reads an input or a variable of a call as clients write it (Decode). What may name documents is found once the transaction
+// is open, and belongs to it, also when the call is tried again; for anything else none need be opened.
+func Given(raw json.RawMessage) (any, error) {
+	const prefix = `"doc`
+	escaped := bytes.IndexByte(raw[:min(len(raw), len(prefix)+1)], '\\') >= 0
+	if raw[0] == '{' || raw[0] == '[' || escaped || bytes.HasPrefix(raw, []byte(prefix)) {
+		return engine.Lazy(func(c *engine.Ctx) (any, error) { return Decode(c, raw) }), nil
+	}
+	return engine.ParseJSON(raw)
+}
 
 // Decode reads an input as clients write it: "doc:" and a path or id, "docs:" and several,
 // plain text, numbers and booleans, entity objects, and lists of these.

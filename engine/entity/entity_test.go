@@ -359,3 +359,31 @@ func BenchmarkDocument(b *testing.B) {
 		return nil
 	})
 }
+
+// TestGiven reads inputs: only what may name a document waits for the transaction.
+func TestGiven(t *testing.T) {
+	for _, c := range []struct {
+		raw  string
+		want any // nil: it waits
+	}{
+		{`"x"`, "x"},
+		{`"/a/doc:b"`, "/a/doc:b"},
+		{`"more \u0062"`, "more b"},
+		{`7`, int64(7)},
+		{`true`, true},
+		{`"doc:/a"`, nil},
+		{`"docs:/a,/b"`, nil},
+		{`"\u0064oc:/a"`, nil},
+		{`"do\u0063:/a"`, nil},
+		{`["x"]`, nil},
+		{`{"entity-type":"document"}`, nil},
+	} {
+		got, err := entity.Given(json.RawMessage(c.raw))
+		if _, waits := got.(engine.Lazy); err != nil || waits != (c.want == nil) || !waits && got != c.want {
+			t.Errorf("%s: %v, %v", c.raw, got, err)
+		}
+	}
+	if _, err := entity.Given(json.RawMessage(`"a`)); err == nil {
+		t.Error("half a text has no error")
+	}
+}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -233,20 +232,6 @@ func (c *Config) unknown(ctx context.Context, name string) error {
 	return c.Engine.Set().Missing(name, c.As(ctx), engine.MCP)
 }
 
-// lazy finds what a value names inside the transaction.
-// So what is found belongs to the transaction that uses it, also when that is tried again.
-func lazy(raw json.RawMessage) engine.Lazy {
-	return func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }
-}
-
-// variable reads a context variable: what may name a document is found inside the transaction.
-func variable(raw json.RawMessage) any {
-	if raw[0] == '{' || raw[0] == '[' || bytes.HasPrefix(raw, []byte(`"doc`)) {
-		return lazy(raw)
-	}
-	return engine.Plain(raw)
-}
-
 // checkParams refuses parameters that an operation does not have: a model believes that what it
 // gave was taken.
 func (c *Config) checkParams(op string, raw json.RawMessage) error {
@@ -352,10 +337,15 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		call.RawParams = args.Params
 	}
 	if len(args.Input) > 0 && string(args.Input) != "null" {
-		call.Input, call.Asked.Input = lazy(args.Input), args.Input
+		call.Asked.Input = args.Input
+		if call.Input, err = entity.Given(args.Input); err != nil {
+			return c.failedAs(ctx, args.Operation, err)
+		}
 	}
 	for name, raw := range args.Context {
-		call.Vars[name] = variable(raw)
+		if call.Vars[name], err = entity.Given(raw); err != nil {
+			return c.failedAs(ctx, args.Operation, err)
+		}
 	}
 	if len(args.Context) > 0 {
 		if call.Asked.Context, err = json.Marshal(args.Context); err != nil {
