@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -112,10 +113,14 @@ func byteArray(values [][]byte) []byte {
 	return out
 }
 
-// placeArray is an array of tid.
+// placeArray is an array of tid, null for places that are not known.
 func placeArray(values []pgtype.TID) []byte {
 	out := arrayHead(make([]byte, 0, 20+10*len(values)), pgtype.TIDOID, len(values))
 	for _, v := range values {
+		if !v.Valid {
+			out = binary.BigEndian.AppendUint32(out, math.MaxUint32)
+			continue
+		}
 		out = binary.BigEndian.AppendUint32(out, 6)
 		out = binary.BigEndian.AppendUint32(out, v.BlockNumber)
 		out = binary.BigEndian.AppendUint16(out, v.OffsetNumber)
@@ -123,8 +128,8 @@ func placeArray(values []pgtype.TID) []byte {
 	return out
 }
 
-// arrayHead is what stands before the elements of an array of one dimension: the number of dimensions, that no element is
-// null, the type, and the size and lower bound of the dimension.
+// arrayHead is what stands before the elements of an array of one dimension: the number of dimensions, whether elements are null, which
+// the database finds out for itself, the type, and the size and lower bound of the dimension.
 func arrayHead(out []byte, of uint32, n int) []byte {
 	dimensions := uint32(1)
 	if n == 0 {

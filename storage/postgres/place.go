@@ -19,21 +19,19 @@ type places struct {
 // maxPlaces is how many places are remembered at least, and half as many as are at most; one takes about 150 bytes.
 const maxPlaces = 10_000
 
-// of returns where the rows of keys were last, as far as that is known.
+// of returns where the rows of keys were last; a place that is not known is not valid.
 func (p *places) of(keys [][]byte) []pgtype.TID {
-	at := make([]pgtype.TID, 0, len(keys))
+	at := make([]pgtype.TID, len(keys))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, k := range keys {
+	for i, k := range keys {
 		id, ok := p.young[string(k)]
 		if !ok {
 			if id, ok = p.old[string(k)]; ok {
 				p.keep(string(k), id)
 			}
 		}
-		if ok {
-			at = append(at, id)
-		}
+		at[i] = id
 	}
 	return at
 }

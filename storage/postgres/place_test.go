@@ -3,12 +3,15 @@ package postgres
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"catena/storage/kv"
 	"catena/storage/postgres/pgtest"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -70,8 +73,8 @@ func TestPlacesAreHints(t *testing.T) {
 		}
 		check("again")
 	}
-	if n := len(s.places.of([][]byte{key(1), key(2), []byte("nothing")})); n == 0 || n > 2 {
-		t.Errorf("%d places are known", n)
+	if at := s.places.of([][]byte{key(1), []byte("nothing"), key(2)}); !at[0].Valid && !at[2].Valid || at[1].Valid {
+		t.Errorf("places are known: %v", at)
 	}
 }
 
@@ -138,10 +141,46 @@ func TestPlacesAreBounded(t *testing.T) {
 		t.Errorf("%d places are kept", n)
 	}
 	p.note([]byte("0"), at(9))
-	if got := p.of([][]byte{[]byte("0"), []byte("1")}); len(got) != 1 || got[0].BlockNumber != 9 {
+	if got := p.of([][]byte{[]byte("0"), []byte("1")}); got[0].BlockNumber != 9 || got[1].Valid {
 		t.Errorf("a row that moved, and one that was forgotten: %v", got)
 	}
-	if p.note([]byte("2"), []byte("short")); len(p.of([][]byte{[]byte("2")})) != 0 {
+	if p.note([]byte("2"), []byte("short")); p.of([][]byte{[]byte("2")})[0].Valid {
 		t.Error("what is no place was kept")
+	}
+}
+
+// TestPlacesOfMany: of many rows each is read where it is, and compared with no other.
+func TestPlacesOfMany(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	d := kv.New(s, kv.Options{Log: quiet})
+	defer d.Close()
+	const rows = 300
+	keys := make([][]byte, rows)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "row %04d", i)
+	}
+	if err := d.Update(ctx, func(tx *kv.Tx) error { return fill(tx, "row ", rows) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Update(ctx, func(tx *kv.Tx) error { _, err := tx.GetMany(keys); return err }); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"get_at", "guard_at"} {
+		lines, _ := s.main.Query(ctx, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "+statements[statement], pgx.QueryExecModeExec, keys, s.places.of(keys))
+		plan, err := pgx.CollectRows(lines, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed := 0
+		for _, line := range plan {
+			if n, ok := strings.CutPrefix(strings.TrimSpace(line), "Rows Removed by "); ok {
+				_, n, _ = strings.Cut(n, ": ")
+				more, _ := strconv.Atoi(n)
+				passed += more
+			}
+		}
+		if text := strings.Join(plan, "\n"); passed > rows || !strings.Contains(text, "Tid Scan") || strings.Contains(text, "Seq Scan") {
+			t.Errorf("%s passes over %d rows:\n%s", statement, passed, text)
+		}
 	}
 }
