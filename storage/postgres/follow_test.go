@@ -142,3 +142,93 @@ func TestPrefetchOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestManyRanges fetches several ranges at once, alike and not, and reads each of them: as a transaction does that has fetched nothing.
+func TestManyRanges(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(18, 2))
+	s := opened(t, pgtest.Schema())
+	defer s.Close()
+	db := kv.New(s, kv.Options{})
+	if err := db.Update(t.Context(), func(tx *kv.Tx) error {
+		for i := range 400 {
+			id := fmt.Appendf(nil, "%016d", i)
+			if err := tx.Set(append(fmt.Appendf(nil, "x%02d", rnd.IntN(30)), id...), fmt.Append(nil, i)); err != nil {
+				return err
+			}
+			if i%3 > 0 {
+				if err := tx.Set(append([]byte("D"), id...), fmt.Append(nil, "of", i)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		var ranges []kv.Range
+		r := kv.Range{Limit: rnd.IntN(12), KeysOnly: rnd.IntN(2) == 0, Reverse: rnd.IntN(2) == 0}
+		if !r.KeysOnly && rnd.IntN(2) == 0 {
+			r.Follow = [][]byte{[]byte("D")}
+		}
+		for _, at := range rnd.Perm(32)[:1+rnd.IntN(20)] {
+			if rnd.IntN(8) == 0 {
+				r.Limit++
+			}
+			r.Start, r.End = fmt.Appendf(nil, "x%02d", at), fmt.Appendf(nil, "x%02d", at+1+rnd.IntN(2))
+			ranges = append(ranges, r)
+		}
+		if err := db.View(t.Context(), func(tx *kv.Tx) error {
+			if err := tx.Prefetch(nil, ranges...); err != nil {
+				return err
+			}
+			if n := tx.RoundTrips(); n != 1 {
+				t.Errorf("%d round trips", n)
+			}
+			for _, r := range ranges {
+				want, err := scanned(t, db, r)
+				if err != nil {
+					return err
+				}
+				before := tx.RoundTrips()
+				if got, err := rowsOf(tx, r); err != nil || got != want {
+					t.Errorf("%q: %s, %v, want %s", r.Start, got, err, want)
+				}
+				if r.Limit > 0 && tx.RoundTrips() > before {
+					t.Errorf("%q, at most %d rows, took another round trip", r.Start, r.Limit)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// scanned is what a new transaction finds in a range.
+func scanned(t *testing.T, db *kv.DB, r kv.Range) (got string, err error) {
+	err = db.View(t.Context(), func(tx *kv.Tx) (err error) {
+		got, err = rowsOf(tx, r)
+		return err
+	})
+	return got, err
+}
+
+// rowsOf writes the rows of a range, and what they lead to.
+func rowsOf(tx *kv.Tx, r kv.Range) (string, error) {
+	var b bytes.Buffer
+	for row, err := range tx.Scan(kv.Range{Start: r.Start, End: r.End, Limit: r.Limit, KeysOnly: r.KeysOnly, Reverse: r.Reverse}) {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s=%s ", row.Key, row.Value)
+		for _, begin := range r.Follow {
+			v, err := tx.Get(append(bytes.Clone(begin), row.Key[len(row.Key)-16:]...))
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, "%s ", v)
+		}
+	}
+	return b.String(), nil
+}

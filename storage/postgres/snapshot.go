@@ -314,20 +314,27 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 	}
 	s.note(ask, ranges)
 	got := make([]fetched, len(ranges))
-	err = s.send(min(1, len(ask))+len(ranges), func(b *batch) {
+	for i, r := range ranges {
+		got[i].Range = r
+	}
+	alike := together(got)
+	err = s.send(min(1, len(ask))+len(alike), func(b *batch) {
 		if len(ask) > 0 {
 			s.get(b, ask, func(k, v []byte) { found[string(k)] = own(v) })
 		}
-		for i, r := range ranges {
-			got[i].Range = r
-			most := r.Limit // the caller says how many
+		for _, some := range alike {
+			first := &some[0]
+			most := first.Limit // the caller says how many
 			if most <= 0 {
 				most = firstPage
 			}
-			if len(r.Follow) > 0 {
-				s.follow(b, &got[i], most, found)
-			} else {
-				s.ask(b, &got[i], most)
+			switch {
+			case len(some) > 1:
+				s.many(b, some, most, found)
+			case len(first.Follow) > 0:
+				s.follow(b, first, most, found)
+			default:
+				s.ask(b, first, most)
 			}
 		}
 	})
@@ -369,6 +376,56 @@ func (s *snapshot) follow(b *batch, f *fetched, most int, found map[string][]byt
 		}
 		return nil
 	}, append(bounds(f.Range, most), byteArray(f.Follow))...)
+}
+
+// together divides ranges into those that one statement asks for: successive ones that have an end and differ in their bounds alone.
+func together(all []fetched) (alike [][]fetched) {
+	for begin := 0; begin < len(all); {
+		end := begin + 1
+		for first := &all[begin]; end < len(all) && first.alike(&all[end]); end++ {
+		}
+		alike = append(alike, all[begin:end])
+		begin = end
+	}
+	return alike
+}
+
+func (f *fetched) alike(g *fetched) bool {
+	return !f.CountOnly && !g.CountOnly && f.End != nil && g.End != nil && f.Limit == g.Limit && f.KeysOnly == g.KeysOnly && f.Reverse == g.Reverse &&
+		slices.EqualFunc(f.Follow, g.Follow, bytes.Equal)
+}
+
+// many is ask, or follow, for ranges that are alike.
+func (s *snapshot) many(b *batch, all []fetched, most int, found map[string][]byte) {
+	starts, ends := make([][]byte, len(all)), make([][]byte, len(all))
+	for i := range all {
+		all[i].rows, all[i].more = nil, false
+		starts[i], ends[i] = all[i].Start, all[i].End
+	}
+	f := &all[0]
+	args := [][]byte{byteArray(starts), byteArray(ends), number(int64(most))}
+	what := "scan"
+	switch {
+	case len(f.Follow) > 0:
+		what, args = "follow", append(args, byteArray(f.Follow))
+	case f.KeysOnly:
+		what = "keys"
+	}
+	b.add(what+"_many"+backwards(f.Range), func(row [][]byte) error {
+		var i int64
+		if err := readNumber(row[0], &i); err != nil {
+			return err
+		}
+		f := &all[i-1]
+		if n := len(f.rows); n == 0 || !bytes.Equal(f.rows[n-1].Key, row[1]) {
+			f.rows = append(f.rows, kv.Row{Key: own(row[1]), Value: own(row[2])})
+			f.more = len(f.rows) == most
+		}
+		if len(row) > 3 && row[3] != nil {
+			found[string(row[3])] = own(row[4])
+		}
+		return nil
+	}, args...)
 }
 
 // followed calls visit for the keys that a row leads to.

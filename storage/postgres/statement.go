@@ -31,6 +31,12 @@ var statements = map[string]string{
 	"keys_open":           scanSQL("k, NULL::bytea", false, false),
 	"keys_reverse":        scanSQL("k, NULL::bytea", true, true),
 	"keys_reverse_open":   scanSQL("k, NULL::bytea", false, true),
+	"scan_many":           manySQL("k, v", false),
+	"scan_many_reverse":   manySQL("k, v", true),
+	"keys_many":           manySQL("k, NULL::bytea", false),
+	"keys_many_reverse":   manySQL("k, NULL::bytea", true),
+	"follow_many":         followManySQL(false),
+	"follow_many_reverse": followManySQL(true),
 	"follow":              followSQL(true, false),
 	"follow_open":         followSQL(false, false),
 	"follow_reverse":      followSQL(true, true),
@@ -59,10 +65,7 @@ func scanSQL(columns string, end, reverse bool) string {
 	if end {
 		sql += " AND k < $2"
 	}
-	sql += " ORDER BY k"
-	if reverse {
-		sql += " DESC"
-	}
+	sql += " ORDER BY k" + descending(reverse)
 	if end {
 		return sql + " LIMIT $3"
 	}
@@ -72,15 +75,37 @@ func scanSQL(columns string, end, reverse bool) string {
 // followSQL reads the rows of a range as scanSQL does, and with each of them those that Range.Follow names: the parameter behind
 // those of the range has what their keys begin with. What is absent is null.
 func followSQL(end, reverse bool) string {
-	begins, order := "$3", ""
+	begins := "$3"
 	if end {
 		begins = "$4"
 	}
-	if reverse {
-		order = " DESC"
-	}
 	return "SELECT r.k, r.v, d.k, d.v FROM (" + scanSQL("k, v", end, reverse) + ") r CROSS JOIN unnest(" + begins + "::bytea[]) b" +
-		" LEFT JOIN kv d ON d.k = b || substring(r.k FROM octet_length(r.k) - 15) ORDER BY r.k" + order
+		" LEFT JOIN kv d ON d.k = b || substring(r.k FROM octet_length(r.k) - 15) ORDER BY r.k" + descending(reverse)
+}
+
+// manySQL reads the first rows of several ranges: from those of $1 up to those of $2, of each at most as many as $3 says, with the
+// number of the range.
+func manySQL(columns string, reverse bool) string {
+	return "SELECT r.i, t.* FROM " + rangesSQL(columns, reverse) + " ORDER BY r.i, t.k" + descending(reverse)
+}
+
+// followManySQL is manySQL for rows with what followSQL adds to them, by $4.
+func followManySQL(reverse bool) string {
+	return "SELECT r.i, t.k, t.v, d.k, d.v FROM " + rangesSQL("k, v", reverse) + " CROSS JOIN unnest($4::bytea[]) b" +
+		" LEFT JOIN kv d ON d.k = b || substring(t.k FROM octet_length(t.k) - 15) ORDER BY r.i, t.k" + descending(reverse)
+}
+
+// rangesSQL joins ranges to their first rows.
+func rangesSQL(columns string, reverse bool) string {
+	return "unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY r (s, e, i) CROSS JOIN LATERAL (SELECT " + columns +
+		" FROM kv WHERE k >= r.s AND k < r.e ORDER BY k" + descending(reverse) + " LIMIT $3) t"
+}
+
+func descending(reverse bool) string {
+	if reverse {
+		return " DESC"
+	}
+	return ""
 }
 
 // scanStatement is the name of the statement that reads rows of a range, with its arguments.
