@@ -230,7 +230,7 @@ func (x *against) fillCatena() {
 			fmt.Fprintf(&lines, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
 		}
 		began := time.Now()
-		status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File&workers=2&batchSize=200", "application/x-ndjson", lines.String())
+		status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File&workers=4&batchSize=200", "application/x-ndjson", lines.String())
 		x.loaded[0] += time.Since(began)
 		ids := uid.FindAllStringSubmatch(text, -1)
 		if status != http.StatusOK || len(ids) != to-from {
