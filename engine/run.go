@@ -21,7 +21,7 @@ type Call struct {
 	Op      string
 	Version int64          // of the text that Op is made of; 0: the deployed one, others are for administrators
 	Input   any            // a value, or Lazy
-	Expect  storage.Ref    // document that will probably be read first; "" if that is not known. It changes no result
+	Expect  string         // document that will probably be read first; "" if that is not known. It changes no result
 	Params  map[string]any // by name, or
 	// Params and RawParams are alternatives: the raw form is decoded straight into the struct of the
 	// operation, without a map in between.
@@ -262,11 +262,11 @@ func (r *running) transact() error {
 func (c *Call) expected() storage.Ref {
 	switch in := c.Input.(type) {
 	case string:
-		return cmp.Or(c.Expect, storage.Ref(in))
+		return cmp.Or(storage.Ref(c.Expect), storage.Ref(in))
 	case storage.Ref:
-		return cmp.Or(c.Expect, in)
+		return cmp.Or(storage.Ref(c.Expect), in)
 	}
-	return c.Expect
+	return storage.Ref(c.Expect)
 }
 
 var errRollback = errors.New("rolled back as requested")

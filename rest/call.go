@@ -16,7 +16,6 @@ import (
 
 	"catena/engine"
 	"catena/engine/entity"
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -55,7 +54,7 @@ type Encoded struct {
 
 // Run carries out a call for the signed-in user and answers with what it returns.
 func (x *Request) Run(call engine.Call, re Reply) error {
-	call.Expect = cmp.Or(call.Expect, storage.Ref(x.Expect))
+	call.Expect = cmp.Or(call.Expect, x.Expect)
 	e := &x.encoding
 	if x.held != nil {
 		e = new(encoder)

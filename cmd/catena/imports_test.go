@@ -39,6 +39,7 @@ var imports = map[string][]string{
 	"storage":                        {"storage/kv", "storage/blob", "storage/jsontext", "storage/limit", "storage/schema", "storage/text", "storage/internal/..."},
 	"storage/internal/*":             {"storage/internal/row"},
 	"storage/internal/layout":        {"storage/kv", "storage/schema"},
+	"storage/internal/prefetch":      {"storage/kv"},
 	"storage/outbox":                 {"storage", "storage/kv", "storage/trace", "storage/internal/row"},
 	"storage/trace":                  {},
 	"storage/cluster":                {"storage", "storage/internal/row"},

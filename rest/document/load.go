@@ -12,7 +12,6 @@ import (
 	"catena/engine"
 	"catena/engine/lines"
 	"catena/rest"
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -251,7 +250,7 @@ func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
 		raw = append(raw, r.JSON...)
 	}
 	params := slices.Clone(l.params).Add("records", append(raw, ']')).Close()
-	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, Expect: storage.Ref(l.into), DryRun: l.dry, KeepUploads: true})
+	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, Expect: l.into, DryRun: l.dry, KeepUploads: true})
 	switch {
 	case err == nil:
 	case !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Limit):
