@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -93,30 +94,75 @@ func (c *tripCounter) counted() (most, all int) {
 	return most, all
 }
 
+// trips is a server on PostgreSQL whose transactions are counted, and a user who makes requests.
+type trips struct {
+	*testing.T
+	s     *resttest.Server
+	store *tripCounter
+	n     int // requests that were made to be counted
+}
+
+func newTrips(t *testing.T) *trips {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	pg, err := postgres.Open(t.Context(), pgtest.Address(t), postgres.Options{Log: quiet, Schema: pgtest.Schema()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &trips{T: t, store: &tripCounter{Store: pg}}
+	w.s = resttest.Start(t, resttest.Config{
+		Storage: func(c *storage.Config) { c.DB = kv.New(w.store, kv.Options{}) },
+		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
+	})
+	delivery.New(w.s.Repo, nil, quiet, nil) // asks at every event who wants to know
+	w.s.User("bob")
+	return w
+}
+
+// do makes a request as the user.
+func (w *trips) do(method, path, body string) *resttest.Answer {
+	w.Helper()
+	a := w.s.Do(method, "/nuxeo/api/v1"+path, body, "as", "bob")
+	if a.StatusCode >= 300 {
+		w.Fatalf("%s %s: %s %.300s", method, path, a.Status, a.Text)
+	}
+	return a
+}
+
+// tripRequest is a request, with the number of times it was made for %d, and with the most round trips that one of its transactions may wait for, and that all of them may.
+type tripRequest struct {
+	what, method, path, body string
+	most, all                int
+}
+
+// bounded makes a request and checks its bounds.
+func (w *trips) bounded(r tripRequest) {
+	w.Helper()
+	most, all, trace := math.MaxInt, math.MaxInt, []string(nil)
+	for range 8 { // the best one counts: where the machine is busy, views are not joined
+		w.n++
+		n := strconv.Itoa(w.n)
+		w.store.counted()
+		w.do(r.method, strings.ReplaceAll(r.path, "%d", n), strings.ReplaceAll(r.body, "%d", n))
+		if w.n%8 == 0 {
+			trace = w.store.trace
+		}
+		m, a := w.store.counted()
+		most, all = min(most, m), min(all, a)
+	}
+	w.Logf("%s: %d round trips of one transaction, %d of all", r.what, most, all)
+	if most > r.most || all > r.all {
+		w.Errorf("%s: %d round trips of one transaction and %d of all, want %d and %d at most\n%s", r.what, most, all, r.most, r.all, strings.Join(trace, "\n"))
+	}
+}
+
 // TestRoundTrips bounds how often the transaction of a request waits for the database before its commit, and how often all do that
 // the request causes, the ones that find out who the caller is among them. What first requests find
 // out for later ones is not counted, also what these ask for: it comes together with who asks, the rows of an index together with their
 // documents. Calls by POST are not predicted, as their bodies say what they are for.
 func TestRoundTrips(t *testing.T) {
-	ctx := context.Background()
-	quiet := slog.New(slog.DiscardHandler)
-	pg, err := postgres.Open(ctx, pgtest.Address(t), postgres.Options{Log: quiet, Schema: pgtest.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &tripCounter{Store: pg}
-	s := resttest.Start(t, resttest.Config{
-		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
-		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
-	})
-	delivery.New(s.Repo, nil, quiet, nil) // asks at every event who wants to know
-	s.User("bob")
-	do := func(method, path, body string) {
-		t.Helper()
-		if a := s.Do(method, "/nuxeo/api/v1"+path, body, "as", "bob"); a.StatusCode >= 300 {
-			t.Fatalf("%s %s: %s %.300s", method, path, a.Status, a.Text)
-		}
-	}
+	w := newTrips(t)
+	s, store, do := w.s, w.store, func(method, path, body string) { t.Helper(); w.do(method, path, body) }
 	admin := func(method, path, body string) *resttest.Answer { return s.Do(method, "/nuxeo/api/v1"+path, body) }
 	folder := admin("POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"desk"}`).JSON(t)["uid"].(string)
 	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces/desk"}`)
@@ -124,36 +170,9 @@ func TestRoundTrips(t *testing.T) {
 		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"d%d","properties":{"dc:title":"%d"}}`, i, i))
 	}
 	one := admin("GET", "/path/default-domain/workspaces/desk/d7", "").JSON(t)["uid"].(string)
-	type request struct {
-		what, method, path, body string
-		most, all                int
-	}
-	n := 0
-	bounded := func(r request) {
-		t.Helper()
-		most, all, trace := math.MaxInt, math.MaxInt, []string(nil)
-		for range 8 { // the best one counts: where the machine is busy, views are not joined
-			n++
-			body := r.body
-			if strings.Contains(body, "%d") {
-				body = fmt.Sprintf(body, n)
-			}
-			store.counted()
-			do(r.method, r.path, body)
-			if n%8 == 0 {
-				trace = store.trace
-			}
-			m, a := store.counted()
-			most, all = min(most, m), min(all, a)
-		}
-		t.Logf("%s: %d round trips of one transaction, %d of all", r.what, most, all)
-		if most > r.most || all > r.all {
-			t.Errorf("%s: %d round trips of one transaction and %d of all, want %d and %d at most\n%s", r.what, most, all, r.most, r.all, strings.Join(trace, "\n"))
-		}
-	}
 	const thumbnails = "/search/lang/NXQL/execute?pageSize=50&enrichers.document=acls,breadcrumb,permissions,tags,thumbnail,favorites,collections,renditions&query=SELECT+*+FROM+File+ORDER+BY+dc:title"
 	const titled = "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+File+WHERE+dc:title+%3E+'1'+ORDER+BY+dc:title"
-	for _, r := range []request{
+	for _, r := range []tripRequest{
 		{"a document", "GET", "/id/" + one, "", 1, 1},
 		{"a document with permissions and enrichers", "GET", "/id/" + one + "?enrichers.document=permissions,acls,breadcrumb&properties=*", "", 1, 1},
 		{"a page with permissions and enrichers", "GET", "/id/" + folder + "/@children?pageSize=50&enrichers.document=permissions&properties=*", "", 1, 1},
@@ -166,7 +185,7 @@ func TestRoundTrips(t *testing.T) {
 		{"a creation", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 2},
 		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 1, 2},
 	} {
-		bounded(r)
+		w.bounded(r)
 	}
 	// Words of many documents are indexed together.
 	for i := range 20 {
@@ -176,7 +195,8 @@ func TestRoundTrips(t *testing.T) {
 		t.Helper()
 		store.counted()
 		for more := true; more; {
-			if more, err = s.Repo.IndexText(ctx); err != nil {
+			var err error
+			if more, err = s.Repo.IndexText(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -196,12 +216,12 @@ func TestRoundTrips(t *testing.T) {
 		t.Fatalf("%s %.300s", a.Status, a.Text)
 	}
 	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces/many"}`)
-	for _, r := range []request{
+	for _, r := range []tripRequest{
 		{"a page by title of a folder with most documents, behind some that are elsewhere", "GET", "/id/" + many + "/@children?pageSize=50&sortBy=dc:title", "", 1, 1},
 		{"a query among hundreds", "GET", titled, "", 1, 1},
 		{"a page of hundreds with breadcrumbs, thumbnails and tags", "GET", thumbnails, "", 1, 1},
 	} {
-		bounded(r)
+		w.bounded(r)
 	}
 	words()
 	store.counted()

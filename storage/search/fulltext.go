@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -100,17 +101,24 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 	}
 	for _, r := range lists[0].ranges() {
 		r.KeysOnly = true
+		var rows []posting
 		for row, err := range s.t.kv().Scan(r) {
 			if err != nil {
 				return nil, false, err
 			}
-			keep, err := s.meets(row.Key, lists[1:], without)
+			p, err := parsePosting(row.Key)
 			if err != nil {
 				return nil, false, err
 			}
-			if keep {
-				ids = append(ids, layout.IDAtEnd(row.Key))
+			if rows = append(rows, p); len(rows) == postingsAhead {
+				if ids, err = s.meeting(ids, rows, lists[1:], without); err != nil {
+					return nil, false, err
+				}
+				rows = rows[:0]
 			}
+		}
+		if ids, err = s.meeting(ids, rows, lists[1:], without); err != nil {
+			return nil, false, err
 		}
 	}
 	return ids, true, nil
@@ -141,9 +149,30 @@ func (s *termSearch) lists(term query.Term) []list {
 	return lists
 }
 
-// count finds out how many rows the shortest of the lists has, and that the others have no fewer.
+// How many rows of a list are counted at first. A store across a network is asked for more: it returns them.
+const (
+	leastCounted = 128
+	mostReturned = 512
+)
+
+// count finds out how many rows the shortest of the lists has, and that the others have no fewer. A list has a range for each
+// language, most of which are short: a store across a network returns the first rows of all of them in one round trip.
 func (s *termSearch) count(lists []list) error {
-	for bound := 128; ; bound = min(8*bound, maxFound+1) {
+	bound := leastCounted
+	if s.t.kv().Remote() {
+		bound = mostReturned
+		var ranges []kv.Range
+		for i := range lists {
+			ranges = append(ranges, lists[i].ranges()...)
+		}
+		for i := range ranges {
+			ranges[i].KeysOnly, ranges[i].Limit = true, bound+1
+		}
+		if err := s.t.kv().Prefetch(nil, ranges...); err != nil {
+			return err
+		}
+	}
+	for ; ; bound = min(8*bound, maxFound+1) {
 		short := bound > maxFound
 		for i := range lists {
 			if err := s.rows(&lists[i], bound); err != nil {
@@ -173,25 +202,61 @@ func (s *termSearch) rows(l *list, bound int) error {
 	return nil
 }
 
-// meets reports whether the document of a row is on all other lists and on none of those without.
-func (s *termSearch) meets(key []byte, others, without []list) (bool, error) {
-	id := layout.IDAtEnd(key)
+// posting is a row of a list: a document that is on it, and the language of its words.
+type posting struct {
+	id       layout.ID
+	language string
+}
+
+func parsePosting(key []byte) (posting, error) {
 	term, _, err := kv.DecodeString(key[2:])
-	if err != nil {
-		return false, err
-	}
 	language, _, _ := strings.Cut(term, ":")
+	return posting{layout.IDAtEnd(key), language}, err
+}
+
+// postingsAhead is how many documents of the shortest list are looked up on the other lists together.
+const postingsAhead = 512
+
+// meeting appends those of the rows whose documents are on all other lists and on none of those without.
+func (s *termSearch) meeting(ids []layout.ID, rows []posting, others, without []list) ([]layout.ID, error) {
+	if s.t.kv().Remote() {
+		var keys [][]byte
+		for _, p := range rows {
+			for _, lists := range [][]list{others, without} {
+				for i := range lists {
+					keys = slices.AppendSeq(keys, p.keys(&lists[i]))
+				}
+			}
+		}
+		if err := s.t.kv().Prefetch(keys); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range rows {
+		keep, err := s.meets(p, others, without)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			ids = append(ids, p.id)
+		}
+	}
+	return ids, nil
+}
+
+// meets reports whether the document of a row is on all other lists and on none of those without.
+func (s *termSearch) meets(p posting, others, without []list) (bool, error) {
 	for i := range others {
 		if others[i].starts {
 			continue // the documents are read
 		}
-		on, err := s.on(&others[i], language, id)
+		on, err := s.on(&others[i], p)
 		if err != nil || !on {
 			return false, err
 		}
 	}
 	for i := range without {
-		on, err := s.on(&without[i], language, id)
+		on, err := s.on(&without[i], p)
 		if err != nil || on {
 			return false, err
 		}
@@ -199,18 +264,27 @@ func (s *termSearch) meets(key []byte, others, without []list) (bool, error) {
 	return true, nil
 }
 
-// on reports whether a document is on a list. All stems of a document are of one language.
-func (s *termSearch) on(l *list, language string, id layout.ID) (bool, error) {
-	for _, term := range l.terms {
-		if language != "=" && !strings.HasPrefix(term, language+":") {
-			continue
-		}
-		v, err := s.t.kv().Get(append(layout.TermKey(term), id[:]...))
+// on reports whether the document of a row is on a list.
+func (s *termSearch) on(l *list, p posting) (bool, error) {
+	for key := range p.keys(l) {
+		v, err := s.t.kv().Get(key)
 		if err != nil || v != nil {
 			return v != nil, err
 		}
 	}
 	return false, nil
+}
+
+// keys are where the document of a row is on a list, if it is on it. All stems of a document are of one language.
+func (p posting) keys(l *list) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, term := range l.terms {
+			on := !l.starts && (p.language == "=" || strings.HasPrefix(term, p.language+":"))
+			if on && !yield(append(layout.TermKey(term), p.id[:]...)) {
+				return
+			}
+		}
+	}
 }
 
 // correct replaces what the terms say about documents that were changed since by what the documents
@@ -224,6 +298,9 @@ func (s *termSearch) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, 
 		_, is := slices.BinarySearchFunc(stale, id, func(a, b layout.ID) int { return slices.Compare(a[:], b[:]) })
 		return is
 	})
+	if err := s.t.in().Ahead(stale); err != nil {
+		return nil, err
+	}
 	for _, id := range stale {
 		d, err := s.t.in().Load(id)
 		if err != nil {

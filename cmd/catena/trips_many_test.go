@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestRoundTripsOfMany bounds the round trips of requests that concern many documents, or read many rows of other kinds: they do
+// not grow with their number.
+func TestRoundTripsOfMany(t *testing.T) {
+	w := newTrips(t)
+	admin := func(method, path, body string) string {
+		t.Helper()
+		a := w.s.Do(method, "/nuxeo/api/v1"+path, body)
+		if a.StatusCode >= 300 {
+			t.Fatalf("%s %s: %s %.300s", method, path, a.Status, a.Text)
+		}
+		uid, _ := a.JSON(t)["uid"].(string)
+		return uid
+	}
+	const many = "/default-domain/workspaces/many"
+	admin("POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"many"}`)
+	admin("POST", "/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"`+many+`"}`)
+	for i := range 10 {
+		w.do("POST", "/path"+many, fmt.Sprintf(`{"entity-type":"document","type":"Folder","name":"f%d","properties":{"dc:title":"folder %d"}}`, i, i))
+		var lines strings.Builder
+		for j := range 20 {
+			fmt.Fprintf(&lines, `{"name":"m%d","dc:title":"annual report %d","dc:description":"of the year"}`+"\n", j, j)
+		}
+		if a := w.s.Do("POST", fmt.Sprintf("/nuxeo/api/v1/bulk?into=%s/f%d&type=File", many, i), lines.String(), "Content-Type", "application/x-ndjson"); a.StatusCode != http.StatusOK {
+			t.Fatalf("%s %.300s", a.Status, a.Text)
+		}
+	}
+	for more := true; more; {
+		var err error
+		if more, err = w.s.Repo.IndexText(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	search := func(where string) string {
+		return "/search/lang/NXQL/execute?pageSize=50&query=" + url.QueryEscape("SELECT * FROM File WHERE "+where)
+	}
+	for _, r := range []tripRequest{
+		{"a search for a word", "GET", search("ecm:fulltext = 'report'"), "", 4, 5},
+		{"a search for two words", "GET", search("ecm:fulltext = 'annual report'"), "", 5, 6},
+		{"a search for a word without another", "GET", search("ecm:fulltext = 'annual -nothing'"), "", 5, 6},
+	} {
+		w.bounded(r)
+	}
+}
