@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -170,17 +171,25 @@ func auditLocation(behind int64, from int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, 8), uint64(behind)), uint64(from))
 }
 
-// auditedAt returns the row that holds the entry whose moment and location are given, from that entry on.
-func (t *Tx) auditedAt(moment, location []byte) ([]byte, error) {
-	key := append([]byte{layout.AuditSpace, layout.AuditByTime}, moment...)
+// auditedIn returns the key of the row that holds the entry whose moment and location are given, and from which byte of it on.
+func auditedIn(moment, location []byte) (key []byte, from uint64) {
+	key = append([]byte{layout.AuditSpace, layout.AuditByTime}, moment...)
 	if len(location) == 0 {
-		return t.kv.Get(key)
+		return key, 0
 	}
 	in := layout.Reader{B: location}
 	behind, from := in.Uvarint(), in.Uvarint()
-	number := binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(moment[8:])-behind)
-	block, err := t.kv.Get(append(key[:len(key)-8], number...))
-	if err == nil && (in.Bad || from >= uint64(len(block))) {
+	if in.Bad {
+		from = math.MaxUint64
+	}
+	return binary.BigEndian.AppendUint64(key[:len(key)-8], binary.BigEndian.Uint64(moment[8:])-behind), from
+}
+
+// auditedAt returns the row that holds the entry whose moment and location are given, from that entry on.
+func (t *Tx) auditedAt(moment, location []byte) ([]byte, error) {
+	key, from := auditedIn(moment, location)
+	block, err := t.kv.Get(key)
+	if err == nil && len(location) > 0 && from >= uint64(len(block)) {
 		err = fault.Internal.Errorf("audit record %x: its location %x is invalid", moment, location)
 	}
 	if err != nil {
@@ -232,6 +241,12 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	full := r
 	if r, err = fromCursor(r, p.after); err != nil {
 		return nil, err
+	}
+	if a := ReadsOf(t); a != nil && f.DocID != "" {
+		a.entries(r, min(p.Offset+p.size+1, entriesAhead))
+		if err := a.Fetch(); err != nil {
+			return nil, err
+		}
 	}
 	out := &EntryPage{}
 	passed := p.after == nil
@@ -303,6 +318,12 @@ func (t *Tx) entryRange(f EntryFilter) (r kv.Range, err error) {
 		r.End = prefix(base).End
 	}
 	return r, nil
+}
+
+// docEntries is where the records of a document are found, newest first.
+func docEntries(id layout.ID) kv.Range {
+	base := append([]byte{layout.AuditSpace, layout.AuditByDoc}, id[:]...)
+	return kv.Range{Start: append(slices.Clone(base), make([]byte, 8)...), End: prefix(base).End, Reverse: true}
 }
 
 func momentEdge(base []byte, at time.Time) []byte {

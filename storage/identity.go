@@ -343,36 +343,6 @@ func (t *Tx) expectedAt(id layout.ID, known *treeCache) [][]byte {
 	return keys
 }
 
-// Ahead has a store across a network fetch in one round trip what is about to be asked about the documents: for ACLs, if lists is
-// set, and for Ancestors, if above is set.
-func (docs Docs) Ahead(t *Tx, lists, above bool) error {
-	if !t.kv.Remote() {
-		return nil
-	}
-	h := t.identities()
-	var keys [][]byte
-	seen, folders := map[layout.ListID]bool{}, map[layout.ID]bool{}
-	for _, d := range docs {
-		if !d.saved || d.up == nil {
-			continue
-		}
-		if lists {
-			for _, id := range append([]layout.ListID{d.acl}, d.up.acls...) {
-				if seen[id] || id == (layout.ListID{}) {
-					continue
-				}
-				seen[id] = true
-				keys = append(keys, t.listAhead(h, id)...)
-			}
-		}
-		for f := d.up; above && f != nil && !folders[f.id]; f = f.up {
-			folders[f.id] = true
-			keys = append(keys, layout.NodeKey(f.id), layout.RecordKey(f.id))
-		}
-	}
-	return t.kv.Prefetch(keys)
-}
-
 // listAhead are the keys that decide for whom the entries of an access list are, or that of the list if it is not known.
 func (t *Tx) listAhead(h identities, id layout.ListID) [][]byte {
 	c := &t.repo.access

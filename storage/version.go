@@ -290,6 +290,13 @@ func (t *Tx) IsLatest(d *Doc) (version, major bool, err error) {
 	return known[0] == d.id, known[1] == d.id, nil
 }
 
+// majorVersion is where the version of a live document is found that has a major number, and no minor one.
+func (t *Tx) majorVersion(live layout.ID, major int64) kv.Range {
+	r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.numbers.VersionPrefix(live), major), 0))
+	r.Limit, r.KeysOnly = 1, true
+	return r
+}
+
 // findLatest finds the newest version and the newest major one. There is about one version
 // N.0 for each N, so that the second takes one step.
 func (t *Tx) findLatest(live layout.ID) (found [2]layout.ID, err error) {
@@ -299,9 +306,7 @@ func (t *Tx) findLatest(live layout.ID) (found [2]layout.ID, err error) {
 	}
 	found[0] = id
 	for ; major > 0; major-- {
-		r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.numbers.VersionPrefix(live), major), 0))
-		r.Limit, r.KeysOnly = 1, true
-		for row, err := range t.kv.Scan(r) {
+		for row, err := range t.kv.Scan(t.majorVersion(live, major)) {
 			if err != nil {
 				return found, err
 			}

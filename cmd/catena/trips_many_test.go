@@ -9,7 +9,7 @@ import (
 )
 
 // TestRoundTripsOfMany bounds the round trips of requests that concern many documents, or read many rows of other kinds: they do
-// not grow with their number.
+// not grow with their number. Each request is the first one of its kind, for which nothing is known of earlier ones.
 func TestRoundTripsOfMany(t *testing.T) {
 	w := newTrips(t)
 	admin := func(method, path, body string) string {
@@ -34,19 +34,31 @@ func TestRoundTripsOfMany(t *testing.T) {
 			t.Fatalf("%s %.300s", a.Status, a.Text)
 		}
 	}
+	search := func(where string) string {
+		return "/search/lang/NXQL/execute?pageSize=50&n=%d&query=" + url.QueryEscape("SELECT * FROM File WHERE "+where)
+	}
+	for i := range 10 {
+		w.s.User(fmt.Sprintf("user%d", i))
+		w.do("POST", "/automation/Document.CreateVersion", fmt.Sprintf(`{"input":"%s/f1/m%d","params":{"increment":"Major"}}`, many, i))
+	}
 	for more := true; more; {
 		var err error
 		if more, err = w.s.Repo.IndexText(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	search := func(where string) string {
-		return "/search/lang/NXQL/execute?pageSize=50&query=" + url.QueryEscape("SELECT * FROM File WHERE "+where)
-	}
+	const enrichers = "children,breadcrumb,permissions,acls,preview,thumbnail,tags,subscribedNotifications,subtypes," +
+		"audit,collections,renditions,publications,hasContent,hasFolderishChild,firstAccessibleAncestor"
 	for _, r := range []tripRequest{
 		{"a search for a word", "GET", search("ecm:fulltext = 'report'"), "", 4, 5},
 		{"a search for two words", "GET", search("ecm:fulltext = 'annual report'"), "", 5, 6},
 		{"a search for a word without another", "GET", search("ecm:fulltext = 'annual -nothing'"), "", 5, 6},
+		{"a folder with all enrichers", "GET", "/path" + many + "?n=%d&enrichers.document=" + enrichers, "", 2, 3},
+		{"a page with all enrichers", "GET", "/path" + many + "/f1/@children?pageSize=50&n=%d&enrichers.document=" + enrichers, "", 4, 5},
+		{"a page of versions", "GET", search("ecm:isVersion = 1"), "", 6, 7},
+		{"the history of a document", "GET", "/path" + many + "/f1/m1/@audit?n=%d", "", 3, 4},
+		{"users", "GET", "/user/search?q=user*&n=%d", "", 4, 5},
+		{"an archive of a tree", "POST", "/automation/Document.Export", `{"input":"` + many + `","params":{"exportAsTree":true,"exportAsZip":true}}`, 24, 25},
 	} {
 		w.bounded(r)
 	}

@@ -17,6 +17,11 @@ import (
 // Level 1 is the answer itself. Documents inside others get properties and enrichers only down to
 // Depth, or an enricher such as children would write the whole tree.
 func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error) {
+	if w.among == nil { // otherwise it was said of the whole list
+		if err := w.ahead(storage.Docs{d}, level); err != nil {
+			return nil, err
+		}
+	}
 	dst = append(dst, `{"entity-type":"document","repository":`...)
 	dst = schema.AppendString(dst, d.Repository())
 	dst = d.AppendID(append(dst, `,"uid":`...))
@@ -48,7 +53,7 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 		dst = w.onRequest(dst, d)
 	}
 	dst = modified(dst, d)
-	deep := level <= max(w.o.Depth, 1)
+	deep := w.deep(level)
 	if deep && len(w.o.Properties) > 0 {
 		if dst, err = w.properties(append(dst, `,"properties":{`...), d); err != nil {
 			return nil, err
@@ -271,7 +276,7 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 	before := w.among
 	w.among = &among{docs: docs}
 	defer func() { w.among = before }()
-	if err := w.ahead(docs); err != nil {
+	if err := w.ahead(docs, level); err != nil {
 		return nil, err
 	}
 	start := len(dst)

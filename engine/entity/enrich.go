@@ -13,7 +13,10 @@ import (
 )
 
 // enricher appends what it knows about a document.
-type enricher func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error)
+type enricher struct {
+	append func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error)
+	ahead  func(a *storage.Reads, d *storage.Doc) // gathers what it reads; nil: nothing for each document
+}
 
 // enrichers returns all by name. The table is made on first use, since enrichers write documents with enrichers.
 func enrichers() map[string]enricher {
@@ -29,39 +32,53 @@ var enricherTable struct {
 // allEnrichers is the table. A further one is a line here.
 func allEnrichers() map[string]enricher {
 	return map[string]enricher{
-		"acls":                    (*writer).withACLs,
-		"audit":                   (*writer).withAudit,
-		"breadcrumb":              (*writer).withBreadcrumb,
-		"children":                (*writer).withChildren,
-		"collections":             (*writer).withCollections,
-		"documentURL":             (*writer).withDocumentURL,
-		"favorites":               (*writer).withFavorites,
-		"firstAccessibleAncestor": (*writer).withAncestor,
-		"hasContent":              (*writer).withContent,
-		"hasFolderishChild":       (*writer).withFolder,
-		"highlight":               (*writer).withHighlight,
-		"pendingTasks":            (*writer).withTasks,
-		"permissions":             (*writer).withPermissions,
-		"preview":                 (*writer).withPreview,
-		"publications":            (*writer).withPublications,
-		"renditions":              (*writer).withRenditions,
-		"runnableWorkflows":       (*writer).withRunnable,
-		"runningWorkflows":        (*writer).withRunning,
-		"subscribedNotifications": (*writer).withSubscriptions,
-		"subtypes":                (*writer).withSubtypes,
-		"tags":                    (*writer).withTags,
-		"thumbnail":               (*writer).withThumbnail,
-		"userVisiblePermissions":  (*writer).withVisible,
+		"acls":                    {append: (*writer).withACLs, ahead: (*storage.Reads).ACLs},
+		"audit":                   {append: (*writer).withAudit, ahead: (*storage.Reads).Entries},
+		"breadcrumb":              {append: (*writer).withBreadcrumb, ahead: (*storage.Reads).Ancestors},
+		"children":                {append: (*writer).withChildren, ahead: (*storage.Reads).Children},
+		"collections":             {append: (*writer).withCollections, ahead: collectionsAhead},
+		"documentURL":             {append: (*writer).withDocumentURL},
+		"favorites":               {append: (*writer).withFavorites},
+		"firstAccessibleAncestor": {append: (*writer).withAncestor, ahead: (*storage.Reads).Ancestors},
+		"hasContent":              {append: (*writer).withContent, ahead: (*storage.Reads).HasChildren},
+		"hasFolderishChild":       {append: (*writer).withFolder, ahead: (*storage.Reads).HasChildren},
+		"highlight":               {append: (*writer).withHighlight},
+		"pendingTasks":            {append: (*writer).withTasks},
+		"permissions":             {append: (*writer).withPermissions},
+		"preview":                 {append: (*writer).withPreview},
+		"publications":            {append: (*writer).withPublications, ahead: (*storage.Reads).Published},
+		"renditions":              {append: (*writer).withRenditions},
+		"runnableWorkflows":       {append: (*writer).withRunnable},
+		"runningWorkflows":        {append: (*writer).withRunning},
+		"subscribedNotifications": {append: (*writer).withSubscriptions, ahead: subscription.Ahead},
+		"subtypes":                {append: (*writer).withSubtypes},
+		"tags":                    {append: (*writer).withTags},
+		"thumbnail":               {append: (*writer).withThumbnail},
+		"userVisiblePermissions":  {append: (*writer).withVisible},
 	}
 }
 
-// ahead says what enrichers are about to ask about documents.
-func (w *writer) ahead(docs storage.Docs) error {
-	lists, above := slices.Contains(w.asked, "acls"), slices.Contains(w.asked, "breadcrumb") || slices.Contains(w.asked, "firstAccessibleAncestor")
-	if w.c.Tx == nil || !lists && !above {
+// deep reports whether documents at a level have properties and enrichers.
+func (w *writer) deep(level int) bool { return level <= max(w.o.Depth, 1) }
+
+// ahead has a store across a network fetch together what will be written of documents besides their own properties.
+func (w *writer) ahead(docs storage.Docs, level int) error {
+	a := storage.ReadsOf(w.c.Tx)
+	if a == nil {
 		return nil
 	}
-	return docs.Ahead(w.c.Tx, lists, above)
+	for _, d := range docs {
+		if !d.Saved() {
+			continue
+		}
+		a.Version(d)
+		for _, name := range w.asked {
+			if e := enrichers()[name]; e.ahead != nil && w.deep(level) {
+				e.ahead(a, d)
+			}
+		}
+	}
+	return a.Fetch()
 }
 
 // enriched appends contextParameters, in the order asked for, and the end of the document.
@@ -69,13 +86,8 @@ func (w *writer) ahead(docs storage.Docs) error {
 func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error) {
 	dst = append(dst, `,"contextParameters":{`...)
 	first := true
-	if w.among == nil { // otherwise it was said of the whole list
-		if err := w.ahead(storage.Docs{d}); err != nil {
-			return nil, err
-		}
-	}
 	for _, name := range w.asked {
-		fn, ok := enrichers()[name]
+		e, ok := enrichers()[name]
 		// A name that is unknown here may be one of an addon of the platform that the client would
 		// like.
 		if !ok || w.c.Tx == nil || !d.Saved() {
@@ -87,7 +99,7 @@ func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error)
 		first = false
 		dst = append(schema.AppendString(dst, name), ':')
 		var err error
-		if dst, err = fn(w, dst, d, level); err != nil {
+		if dst, err = e.append(w, dst, d, level); err != nil {
 			return nil, err
 		}
 	}

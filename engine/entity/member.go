@@ -57,6 +57,14 @@ func (w *writer) withCollections(dst []byte, d *storage.Doc, level int) ([]byte,
 	return append(dst, ']'), nil
 }
 
+// collectionsAhead gathers the collections a document is in.
+func collectionsAhead(a *storage.Reads, d *storage.Doc) {
+	ids := textsAt(d, "collectionMember:collectionIds")
+	for _, id := range ids[:min(len(ids), maxCollections)] {
+		a.Doc(id)
+	}
+}
+
 // withFavorites tells whether a document is among the caller's favorites.
 func (w *writer) withFavorites(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
 	if !w.favored {

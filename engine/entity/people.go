@@ -75,8 +75,8 @@ func (w *writer) profile(dst []byte, user string) ([]byte, error) {
 
 func (w *writer) groupLabel(name string) string {
 	if w.c.Tx != nil {
-		if g, err := people.LookupGroup(w.c.Tx, name); err == nil && g.Label != "" {
-			return g.Label
+		if label, err := people.GroupLabel(w.c.Tx, name); err == nil && label != "" {
+			return label
 		}
 	}
 	return name

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/xml"
+	"iter"
 	"strings"
 	"time"
 
@@ -182,6 +183,45 @@ type exporter struct {
 	left int  // documents that may still be added
 }
 
+// siblingsAhead is how many documents beside each other are read together with what is below them.
+const siblingsAhead = 16
+
+// children walks the readable children of a document. Those of several of them are fetched from a store across a network together:
+// most documents have none.
+func (e *exporter) children(d *storage.Doc) iter.Seq2[*storage.Doc, error] {
+	return func(yield func(*storage.Doc, error) bool) {
+		var some storage.Docs
+		flush := func() bool {
+			if a := storage.ReadsOf(e.tx); a != nil {
+				for _, c := range some {
+					a.ACLs(c)
+					a.Children(c)
+				}
+				if err := a.Fetch(); err != nil {
+					return yield(nil, err)
+				}
+			}
+			for _, c := range some {
+				if !yield(c, nil) {
+					return false
+				}
+			}
+			some = some[:0]
+			return true
+		}
+		for c, err := range e.tx.EachChild(d) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if some = append(some, c); len(some) == siblingsAhead && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
 // add adds a document, whose files are in the folder at of the archive.
 func (e *exporter) add(d *storage.Doc, at string) error {
 	if e.left--; e.left < 0 {
@@ -206,7 +246,7 @@ func (e *exporter) add(d *storage.Doc, at string) error {
 		return err
 	}
 	used := map[string]bool{}
-	for child, err := range e.tx.EachChild(d) {
+	for child, err := range e.children(d) {
 		if err != nil {
 			return err
 		}

@@ -305,6 +305,14 @@ func matching(t *storage.Tx, kind byte, words, names []string, take func(string)
 
 func userPage(t *storage.Tx, names []string, page storage.Page) (*UserPage, error) {
 	out := &UserPage{Page: page}
+	if a := storage.ReadsOf(t); a != nil {
+		for _, name := range names {
+			a.User(name)
+		}
+		if err := a.Fetch(); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range names {
 		u, err := Lookup(t, name)
 		if err != nil {

@@ -293,6 +293,16 @@ func LookupGroup(t *storage.Tx, name string) (*Group, error) {
 	return g, err
 }
 
+// GroupLabel returns how a group is called for people, "" if nothing says that.
+func GroupLabel(t *storage.Tx, name string) (string, error) {
+	if t.Principal().Name == "" || name == "" {
+		return "", nil
+	}
+	var g Group
+	_, err := t.Table(layout.GroupTable).Get(name, &g)
+	return g.Label, err
+}
+
 // SaveGroup creates or changes a group and its members, who need not exist.
 func SaveGroup(t *storage.Tx, g *Group) error {
 	if err := checkName("Group", g.Name); err != nil {

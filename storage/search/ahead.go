@@ -55,6 +55,7 @@ func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (las
 	var rows []kv.Row
 	n := 0
 	flush := func() bool {
+		r.lives = false
 		for i, row := range rows {
 			r.ahead = rows[i:]
 			if !yield(row, nil) {
@@ -126,6 +127,26 @@ func (r *scan) fetch() error {
 		}
 	}
 	r.ahead = nil
+	return r.t.kv().Prefetch(keys)
+}
+
+// liveAhead has the store read the live documents of the versions that were read ahead, if the candidate is the first of them. A
+// version is in its live document as others are in folders, and unlike these it is in no cache.
+func (r *scan) liveAhead(h *candidate) error {
+	if h.Flags&layout.Version == 0 || r.lives || len(r.ahead) == 0 {
+		return nil
+	}
+	r.lives = true
+	var keys [][]byte
+	for _, row := range r.ahead {
+		var c layout.Cover
+		if err := c.Parse(r.t.dictionary(), row.Value); err != nil {
+			return err
+		}
+		if c.Flags&layout.Version != 0 {
+			keys = append(keys, layout.NodeKey(c.Parent))
+		}
+	}
 	return r.t.kv().Prefetch(keys)
 }
 

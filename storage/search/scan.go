@@ -45,6 +45,7 @@ type scan struct {
 	shown    int          // results that are wanted as documents, those before the page included; 0: it is not known
 	found    int          // results so far
 	ahead    []kv.Row     // read and not decided about, the present one first, if their documents were not fetched
+	lives    bool         // the live documents of the versions among them were fetched
 
 	typ    []byte // the last type asked about
 	wanted bool
@@ -263,7 +264,7 @@ func (r *scan) accept(h *candidate) (bool, error) {
 		return false, nil
 	}
 	if h.id != r.t.in().Root() {
-		if err := r.above(h.Parent); err != nil {
+		if err := r.above(h); err != nil {
 			return false, err
 		}
 		if r.up == nil {
@@ -350,15 +351,18 @@ func (r *scan) typeWanted(name []byte) bool {
 	return r.wanted
 }
 
-// above finds the folder candidates are in, which is mostly the one before.
-func (r *scan) above(id layout.ID) (err error) {
-	if id == r.at && !r.fresh {
+// above finds the folder a candidate is in, which is mostly the one before.
+func (r *scan) above(h *candidate) (err error) {
+	if h.Parent == r.at && !r.fresh {
 		return nil
 	}
-	if r.up, err = r.t.in().Folder(id); err != nil {
+	if err := r.liveAhead(h); err != nil {
 		return err
 	}
-	r.at, r.fresh = id, false
+	if r.up, err = r.t.in().Folder(h.Parent); err != nil {
+		return err
+	}
+	r.at, r.fresh = h.Parent, false
 	r.open = r.up != nil && r.t.in().MayRead(layout.ListID{}, r.up)
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *coverSource) ancestors() (any, error) {
 	if h.Flags&layout.Version != 0 || h.id == s.scan.t.in().Root() {
 		return []any{}, nil
 	}
-	err := s.scan.above(h.Parent)
+	err := s.scan.above(h)
 	return ancestorsOf(s.scan.up), err
 }
 

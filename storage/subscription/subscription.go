@@ -227,6 +227,14 @@ func Find(t *storage.Tx, d *storage.Doc) (names []string, err error) {
 	return names, nil
 }
 
+// Ahead gathers what Find reads.
+func Ahead(a *storage.Reads, d *storage.Doc) {
+	t := a.Tx()
+	for _, name := range Notifications() {
+		a.Row(t.Table(table), docKey(d.ID(), name, t.Principal().Name))
+	}
+}
+
 // subscriber is whose the row of a document is.
 func subscriber(user string, raw json.RawMessage) storage.Owned {
 	number, err := strconv.ParseInt(string(raw), 10, 64)
