@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -86,6 +87,28 @@ func (b *batch) send(ctx context.Context) error {
 		}
 	}
 	return cmp.Or(results.Close(), failed)
+}
+
+// room is where what a connection has received is copied to.
+type room []byte
+
+// roomSize is what is taken from the heap at a time.
+const roomSize = 2 << 10
+
+// own is a copy of what a connection has received; nil stays nil.
+func (r *room) own(b []byte) []byte {
+	switch {
+	case b == nil:
+		return nil
+	case len(b) > roomSize/4:
+		return bytes.Clone(b)
+	case *r == nil || len(b) > len(*r):
+		*r = make([]byte, roomSize)
+	}
+	own := (*r)[:len(b):len(b)]
+	copy(own, b)
+	*r = (*r)[len(b):]
+	return own
 }
 
 // number is a bigint.

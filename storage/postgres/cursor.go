@@ -47,7 +47,7 @@ func (s *snapshot) page(b *batch, r kv.Range, most int, done func(rows []kv.Row,
 	var out []kv.Row
 	done(nil, false)
 	b.add(name, func(row [][]byte) error {
-		out = append(out, kv.Row{Key: own(row[0]), Value: own(row[1])})
+		out = append(out, kv.Row{Key: s.room.own(row[0]), Value: s.room.own(row[1])})
 		done(out, len(out) == most)
 		return nil
 	}, args...)

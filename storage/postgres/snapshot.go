@@ -44,6 +44,7 @@ type snapshot struct {
 	fetched []fetched
 	size    int  // of what was fetched
 	forgot  bool // something that was read is remembered no longer
+	room    room
 }
 
 // fetched are the rows of a range, the whole of it unless more is set, or how many they are.
@@ -254,25 +255,21 @@ func (s *snapshot) Get(key []byte) ([]byte, error) {
 	s.note([][]byte{key}, nil)
 	var v []byte
 	err := s.send(1, func(b *batch) {
-		s.get(b, [][]byte{key}, func(_, stored []byte) { v = own(stored) })
+		s.get(b, [][]byte{key}, func(_, stored []byte) { v = s.room.own(stored) })
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.learn(key, v)
+	s.learn(string(key), v)
 	return v, nil
 }
 
 // GetMany returns the values of keys.
 func (s *snapshot) GetMany(keys [][]byte) ([][]byte, error) {
-	found, err := s.fetch(keys, nil)
-	if err != nil {
+	ask := s.unknown(keys)
+	found := make(map[string][]byte, len(ask))
+	if err := s.fetch(ask, nil, func(k string, v []byte) { found[k] = v }); err != nil {
 		return nil, err
-	}
-	if s.optimistic { // to be compared
-		for k, v := range found {
-			s.learn([]byte(k), v)
-		}
 	}
 	out := make([][]byte, len(keys))
 	for i, k := range keys {
@@ -282,35 +279,55 @@ func (s *snapshot) GetMany(keys [][]byte) ([][]byte, error) {
 		}
 		out[i] = v
 	}
+	for _, k := range ask {
+		if s.optimistic { // to be compared
+			s.learn(string(k), found[string(k)])
+		}
+	}
 	return out, nil
 }
 
 // Prefetch fetches keys and the first rows of ranges that are not known.
 func (s *snapshot) Prefetch(keys [][]byte, ranges []kv.Range) error {
 	var more []kv.Range
+	ask := s.unknown(keys)
+	n := len(ask)
 	for _, r := range ranges {
 		if s.find(r) == nil {
 			more = append(more, r)
+			n += r.Limit * len(r.Follow)
 		}
 	}
-	found, err := s.fetch(keys, more)
-	for k, v := range found {
-		s.learn([]byte(k), v)
+	if s.known == nil {
+		s.known = make(map[string][]byte, min(n, maxKnown))
 	}
-	return err
+	if err := s.fetch(ask, more, s.learn); err != nil {
+		return err
+	}
+	for _, k := range ask {
+		if _, ok := s.known[string(k)]; !ok {
+			s.learn(string(k), nil)
+		}
+	}
+	return nil
 }
 
-// fetch reads the keys that are not known, and the first rows of ranges, which it remembers.
-func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]byte, err error) {
+// unknown are those of some keys that have to be asked for.
+func (s *snapshot) unknown(keys [][]byte) [][]byte {
 	ask := make([][]byte, 0, len(keys))
-	found = make(map[string][]byte, len(keys))
 	for _, k := range keys {
 		if _, ok := s.known[string(k)]; !ok && len(k) > 0 {
-			ask, found[string(k)] = append(ask, k), nil
+			ask = append(ask, k)
 		}
 	}
+	return ask
+}
+
+// fetch reads keys, and the first rows of ranges, which it remembers. Found gets those keys that are there, and all that the rows
+// lead to.
+func (s *snapshot) fetch(ask [][]byte, ranges []kv.Range, found func(key string, v []byte)) error {
 	if len(ask) == 0 && len(ranges) == 0 {
-		return found, s.broken
+		return s.broken
 	}
 	s.note(ask, ranges)
 	got := make([]fetched, len(ranges))
@@ -318,9 +335,9 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 		got[i].Range = r
 	}
 	alike := together(got)
-	err = s.send(min(1, len(ask))+len(alike), func(b *batch) {
+	err := s.send(min(1, len(ask))+len(alike), func(b *batch) {
 		if len(ask) > 0 {
-			s.get(b, ask, func(k, v []byte) { found[string(k)] = own(v) })
+			s.get(b, ask, func(k, v []byte) { found(string(k), s.room.own(v)) })
 		}
 		for _, some := range alike {
 			first := &some[0]
@@ -339,19 +356,12 @@ func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]b
 		}
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range got {
-		for _, row := range f.rows {
-			f.followed(row.Key, func(key []byte) {
-				if _, there := found[string(key)]; !there {
-					s.learn(key, nil)
-				}
-			})
-		}
 		s.keep(f)
 	}
-	return found, nil
+	return nil
 }
 
 // ask adds the query for a range without what its rows lead to.
@@ -364,18 +374,20 @@ func (s *snapshot) ask(b *batch, f *fetched, most int) {
 }
 
 // follow is ask for rows together with what they lead to, which found gets.
-func (s *snapshot) follow(b *batch, f *fetched, most int, found map[string][]byte) {
-	f.rows, f.more = nil, false
-	b.add("follow"+backwards(f.Range)+open(f.Range), func(row [][]byte) error {
-		if n := len(f.rows); n == 0 || !bytes.Equal(f.rows[n-1].Key, row[0]) {
-			f.rows = append(f.rows, kv.Row{Key: own(row[0]), Value: own(row[1])})
-			f.more = len(f.rows) == most
+func (s *snapshot) follow(b *batch, f *fetched, most int, found func(key string, v []byte)) {
+	f.rows, f.more = make([]kv.Row, 0, min(most, firstPage)), false
+	to := f.Follow[:min(len(f.Follow), len(followStatements))]
+	b.add(followStatements[len(to)-1]+backwards(f.Range)+open(f.Range), func(row [][]byte) error {
+		key := s.room.own(row[0])
+		f.rows = append(f.rows, kv.Row{Key: key, Value: s.room.own(row[1])})
+		if f.more = len(f.rows) == most; len(key) < followedBytes {
+			return nil
 		}
-		if row[2] != nil {
-			found[string(row[2])] = own(row[3])
+		for i, begin := range to {
+			found(string(begin)+string(key[len(key)-followedBytes:]), s.room.own(row[2+i]))
 		}
 		return nil
-	}, append(bounds(f.Range, most), byteArray(f.Follow))...)
+	}, append(bounds(f.Range, most), to...)...)
 }
 
 // together divides ranges into those that one statement asks for: successive ones that have an end and differ in their bounds alone.
@@ -396,65 +408,53 @@ func (f *fetched) alike(g *fetched) bool {
 }
 
 // many is ask, or follow, for ranges that are alike.
-func (s *snapshot) many(b *batch, all []fetched, most int, found map[string][]byte) {
+func (s *snapshot) many(b *batch, all []fetched, most int, found func(key string, v []byte)) {
 	starts, ends := make([][]byte, len(all)), make([][]byte, len(all))
 	for i := range all {
 		all[i].rows, all[i].more = nil, false
 		starts[i], ends[i] = all[i].Start, all[i].End
 	}
-	f := &all[0]
-	args := [][]byte{byteArray(starts), byteArray(ends), number(int64(most))}
+	first := &all[0]
+	to := first.Follow[:min(len(first.Follow), len(followStatements))]
 	what := "scan"
 	switch {
-	case len(f.Follow) > 0:
-		what, args = "follow", append(args, byteArray(f.Follow))
-	case f.KeysOnly:
+	case len(to) > 0:
+		what = followStatements[len(to)-1]
+	case first.KeysOnly:
 		what = "keys"
 	}
-	b.add(what+"_many"+backwards(f.Range), func(row [][]byte) error {
-		var i int64
-		if err := readNumber(row[0], &i); err != nil {
+	args := append([][]byte{byteArray(starts), byteArray(ends), number(int64(most))}, to...)
+	b.add(what+"_many"+backwards(first.Range), func(row [][]byte) error {
+		var of int64
+		if err := readNumber(row[0], &of); err != nil {
 			return err
 		}
-		f := &all[i-1]
-		if n := len(f.rows); n == 0 || !bytes.Equal(f.rows[n-1].Key, row[1]) {
-			f.rows = append(f.rows, kv.Row{Key: own(row[1]), Value: own(row[2])})
-			f.more = len(f.rows) == most
+		f, key := &all[of-1], s.room.own(row[1])
+		f.rows = append(f.rows, kv.Row{Key: key, Value: s.room.own(row[2])})
+		if f.more = len(f.rows) == most; len(key) < followedBytes {
+			return nil
 		}
-		if len(row) > 3 && row[3] != nil {
-			found[string(row[3])] = own(row[4])
+		for i, begin := range to {
+			found(string(begin)+string(key[len(key)-followedBytes:]), s.room.own(row[3+i]))
 		}
 		return nil
 	}, args...)
-}
-
-// followed calls visit for the keys that a row leads to.
-func (f *fetched) followed(key []byte, visit func(key []byte)) {
-	if len(key) < followedBytes {
-		return
-	}
-	for _, begin := range f.Follow {
-		visit(append(begin[:len(begin):len(begin)], key[len(key)-followedBytes:]...))
-	}
 }
 
 // followedBytes is how many of the last bytes of a row's key Range.Follow puts into others.
 const followedBytes = 16
 
 // learn remembers what a key holds.
-func (s *snapshot) learn(key, v []byte) {
+func (s *snapshot) learn(key string, v []byte) {
 	if s.known == nil || len(s.known) >= maxKnown {
 		s.known, s.forgot = map[string][]byte{}, s.known != nil
 	}
-	s.known[string(key)] = v
+	s.known[key] = v
 }
 
 // keep remembers the rows of a range.
 func (s *snapshot) keep(f fetched) {
 	for _, row := range f.rows {
-		if !f.KeysOnly {
-			s.learn(row.Key, row.Value)
-		}
 		s.size += len(row.Key) + len(row.Value)
 	}
 	if s.size > maxFetched {
@@ -538,12 +538,4 @@ func (s *snapshot) Discard() {
 		b.add("rollback", nil)
 		release(c, b.send(ctx) != nil)
 	}()
-}
-
-// own is a copy of what a connection has received; nil stays nil.
-func own(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
 }

@@ -1,6 +1,10 @@
 package postgres
 
-import "catena/storage/kv"
+import (
+	"fmt"
+
+	"catena/storage/kv"
+)
 
 // The statements that every connection has prepared, by name.
 var statements = map[string]string{
@@ -23,26 +27,34 @@ var statements = map[string]string{
 	"upsert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
 	"confirm":    "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
 
-	"scan":                scanSQL("k, v", true, false),
-	"scan_open":           scanSQL("k, v", false, false),
-	"scan_reverse":        scanSQL("k, v", true, true),
-	"scan_reverse_open":   scanSQL("k, v", false, true),
-	"keys":                scanSQL("k, NULL::bytea", true, false),
-	"keys_open":           scanSQL("k, NULL::bytea", false, false),
-	"keys_reverse":        scanSQL("k, NULL::bytea", true, true),
-	"keys_reverse_open":   scanSQL("k, NULL::bytea", false, true),
-	"scan_many":           manySQL("k, v", false),
-	"scan_many_reverse":   manySQL("k, v", true),
-	"keys_many":           manySQL("k, NULL::bytea", false),
-	"keys_many_reverse":   manySQL("k, NULL::bytea", true),
-	"follow_many":         followManySQL(false),
-	"follow_many_reverse": followManySQL(true),
-	"follow":              followSQL(true, false),
-	"follow_open":         followSQL(false, false),
-	"follow_reverse":      followSQL(true, true),
-	"follow_reverse_open": followSQL(false, true),
-	"count":               "SELECT count(*) FROM (" + scanSQL("k", true, false) + ") t",
-	"count_open":          "SELECT count(*) FROM (" + scanSQL("k", false, false) + ") t",
+	"scan":              scanSQL("k, v", true, false),
+	"scan_open":         scanSQL("k, v", false, false),
+	"scan_reverse":      scanSQL("k, v", true, true),
+	"scan_reverse_open": scanSQL("k, v", false, true),
+	"scan_many":         manySQL("k, v", false),
+	"scan_many_reverse": manySQL("k, v", true),
+	"keys":              scanSQL("k, NULL::bytea", true, false),
+	"keys_open":         scanSQL("k, NULL::bytea", false, false),
+	"keys_reverse":      scanSQL("k, NULL::bytea", true, true),
+	"keys_reverse_open": scanSQL("k, NULL::bytea", false, true),
+	"keys_many":         manySQL("k, NULL::bytea", false),
+	"keys_many_reverse": manySQL("k, NULL::bytea", true),
+
+	"follow":                  followSQL(1, true, false),
+	"follow_open":             followSQL(1, false, false),
+	"follow_reverse":          followSQL(1, true, true),
+	"follow_reverse_open":     followSQL(1, false, true),
+	"follow_many":             followManySQL(1, false),
+	"follow_many_reverse":     followManySQL(1, true),
+	"follow_two":              followSQL(2, true, false),
+	"follow_two_open":         followSQL(2, false, false),
+	"follow_two_reverse":      followSQL(2, true, true),
+	"follow_two_reverse_open": followSQL(2, false, true),
+	"follow_two_many":         followManySQL(2, false),
+	"follow_two_many_reverse": followManySQL(2, true),
+
+	"count":      "SELECT count(*) FROM (" + scanSQL("k", true, false) + ") t",
+	"count_open": "SELECT count(*) FROM (" + scanSQL("k", false, false) + ") t",
 }
 
 // atSQL reads the rows of keys where they are thought to be, and by index those that are not there, each by itself: compared with each
@@ -72,15 +84,18 @@ func scanSQL(columns string, end, reverse bool) string {
 	return sql + " LIMIT $2"
 }
 
-// followSQL reads the rows of a range as scanSQL does, and with each of them those that Range.Follow names: the parameter behind
-// those of the range has what their keys begin with. What is absent is null.
-func followSQL(end, reverse bool) string {
-	begins := "$3"
+// followStatements are the statements that follow rows to one other and to two: of more, a hint has no use.
+var followStatements = [...]string{"follow", "follow_two"}
+
+// followSQL reads the rows of a range as scanSQL does, and with each of them the values of those that Range.Follow names: the n
+// parameters behind those of the range are what their keys begin with. What is absent is null.
+func followSQL(n int, end, reverse bool) string {
+	first := 3
 	if end {
-		begins = "$4"
+		first = 4
 	}
-	return "SELECT r.k, r.v, d.k, d.v FROM (" + scanSQL("k, v", end, reverse) + ") r CROSS JOIN unnest(" + begins + "::bytea[]) b" +
-		" LEFT JOIN kv d ON d.k = b || substring(r.k FROM octet_length(r.k) - 15) ORDER BY r.k" + descending(reverse)
+	columns, joins := followedSQL(n, first)
+	return "SELECT t.k, t.v" + columns + " FROM (" + scanSQL("k, v", end, reverse) + ") t" + joins + " ORDER BY t.k" + descending(reverse)
 }
 
 // manySQL reads the first rows of several ranges: from those of $1 up to those of $2, of each at most as many as $3 says, with the
@@ -89,10 +104,19 @@ func manySQL(columns string, reverse bool) string {
 	return "SELECT r.i, t.* FROM " + rangesSQL(columns, reverse) + " ORDER BY r.i, t.k" + descending(reverse)
 }
 
-// followManySQL is manySQL for rows with what followSQL adds to them, by $4.
-func followManySQL(reverse bool) string {
-	return "SELECT r.i, t.k, t.v, d.k, d.v FROM " + rangesSQL("k, v", reverse) + " CROSS JOIN unnest($4::bytea[]) b" +
-		" LEFT JOIN kv d ON d.k = b || substring(t.k FROM octet_length(t.k) - 15) ORDER BY r.i, t.k" + descending(reverse)
+// followManySQL is manySQL for rows with what followSQL adds to them.
+func followManySQL(n int, reverse bool) string {
+	columns, joins := followedSQL(n, 4)
+	return "SELECT r.i, t.k, t.v" + columns + " FROM " + rangesSQL("k, v", reverse) + joins + " ORDER BY r.i, t.k" + descending(reverse)
+}
+
+// followedSQL joins rows t to n others, whose keys begin with the parameters from the first one on.
+func followedSQL(n, first int) (columns, joins string) {
+	for i := range n {
+		columns += fmt.Sprintf(", d%d.v", i)
+		joins += fmt.Sprintf(" LEFT JOIN kv d%[1]d ON d%[1]d.k = $%[2]d::bytea || substring(t.k FROM octet_length(t.k) - 15)", i, first+i)
+	}
+	return columns, joins
 }
 
 // rangesSQL joins ranges to their first rows.
