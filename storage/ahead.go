@@ -154,3 +154,198 @@ func Ahead(t *Tx, refs Refs) error {
 
 // mostAtOnce is how many documents are fetched in one round trip.
 const mostAtOnce = 1000
+
+// Reads gathers what is about to be read of documents or people, such as those of a page, so that a store across a network fetches
+// it together, in as many round trips as one row leads to another. It changes no result.
+type Reads struct {
+	t      *Tx
+	seen   map[string]bool
+	keys   [][]byte
+	ranges []kv.Range
+	places map[string]int // of ranges, by where they start
+	then   []func() error // what is read next is known once the rest is there
+}
+
+// ReadsOf returns an empty one, nil if the store is not across a network.
+func ReadsOf(t *Tx) *Reads {
+	if t == nil || !t.kv.Remote() {
+		return nil
+	}
+	return &Reads{t: t, seen: map[string]bool{}, places: map[string]int{}}
+}
+
+// Tx is the transaction that is about to read.
+func (a *Reads) Tx() *Tx { return a.t }
+
+// Fetch fetches what was gathered.
+func (a *Reads) Fetch() error {
+	return a.t.kv.Unvalidated(func() error {
+		for len(a.keys)+len(a.ranges)+len(a.then) > 0 {
+			if err := a.t.kv.Prefetch(a.keys, a.ranges...); err != nil {
+				return err
+			}
+			then := a.then
+			a.keys, a.ranges, a.then = nil, nil, nil
+			clear(a.places)
+			for _, next := range then {
+				if err := next(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (a *Reads) get(keys ...[]byte) {
+	for _, key := range keys {
+		if !a.seen[string(key)] {
+			a.seen[string(key)] = true
+			a.keys = append(a.keys, key)
+		}
+	}
+}
+
+// scan gathers the first rows of a range. A range that is walked for two reasons is fetched for both.
+func (a *Reads) scan(r kv.Range) {
+	i, known := a.places[string(r.Start)]
+	if !known {
+		a.places[string(r.Start)] = len(a.ranges)
+		a.ranges = append(a.ranges, r)
+		return
+	}
+	if was := &a.ranges[i]; was.Reverse != r.Reverse {
+		a.ranges = append(a.ranges, r)
+	} else {
+		was.Limit, was.KeysOnly = max(was.Limit, r.Limit), was.KeysOnly && r.KeysOnly
+		if was.Follow == nil {
+			was.Follow = r.Follow
+		}
+	}
+}
+
+// Row gathers a row of a table.
+func (a *Reads) Row(b Table, key string) {
+	if k, err := b.key(key); err == nil {
+		a.get(k)
+	}
+}
+
+// Doc gathers a document by its id, for Tx.Doc.
+func (a *Reads) Doc(id string) {
+	if id, ok := layout.ParseID(id); ok {
+		a.doc(id)
+	}
+}
+
+func (a *Reads) doc(id layout.ID) { a.get(layout.NodeKey(id), layout.RecordKey(id)) }
+
+// ACLs gathers what Tx.ACLs reads of a document.
+func (a *Reads) ACLs(d *Doc) {
+	if d.up == nil {
+		return
+	}
+	h := a.t.identities()
+	for _, id := range append([]layout.ListID{d.acl}, d.up.acls...) {
+		if id != (layout.ListID{}) && !a.seen[string(id[:])] {
+			a.seen[string(id[:])] = true
+			a.get(a.t.listAhead(h, id)...)
+		}
+	}
+}
+
+// Ancestors gathers what Tx.Ancestors reads of a document.
+func (a *Reads) Ancestors(d *Doc) {
+	for f := d.up; f != nil; f = f.up {
+		a.doc(f.id)
+	}
+}
+
+// Children gathers what Tx.Children and Tx.EachChild read of a document, and the first of its children.
+func (a *Reads) Children(d *Doc) {
+	a.doc(d.id)
+	r := prefix(layout.ChildrenPrefix(d.id))
+	r.Limit, r.Follow = min(a.t.repo.limits.PageSize+1, descendChunk), layout.DocumentSpaces
+	a.scan(r)
+}
+
+// HasChildren gathers what Tx.HasChildren reads of a document.
+func (a *Reads) HasChildren(d *Doc) {
+	a.doc(d.id)
+	r := prefix(layout.ChildrenPrefix(d.id))
+	r.Limit = descendChunk
+	a.scan(r)
+}
+
+// Entries gathers what Tx.Entries reads of a document.
+func (a *Reads) Entries(d *Doc) {
+	a.doc(d.id)
+	a.entries(docEntries(d.id), entriesAhead)
+}
+
+// entriesAhead is how many records of a document are gathered: a page of them, and one more.
+const entriesAhead = 101
+
+// entries gathers records of a document by the range of its rows that say where they are.
+func (a *Reads) entries(r kv.Range, most int) {
+	r.Limit = most
+	a.scan(r)
+	a.then = append(a.then, func() error {
+		for row, err := range a.t.kv.Scan(r) {
+			if err != nil {
+				return err
+			}
+			key, _ := auditedIn(row.Key[len(row.Key)-16:], row.Value)
+			a.get(key)
+		}
+		return nil
+	})
+}
+
+// Published gathers what CountPublished reads of a document.
+func (a *Reads) Published(d *Doc) {
+	for _, index := range []string{layout.ProxyIndex, layout.ProxyOfIndex} {
+		r := prefix(kv.AppendString(a.t.repo.numbers.IndexPrefix(index), d.seriesID().String()))
+		r.KeysOnly = index == layout.ProxyIndex
+		a.scan(r)
+	}
+}
+
+// Version gathers what Tx.IsLatest and Tx.Live read of a version.
+func (a *Reads) Version(d *Doc) {
+	if !d.IsVersion() {
+		return
+	}
+	a.doc(d.series)
+	r := prefix(a.t.repo.numbers.VersionPrefix(d.series))
+	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
+	a.scan(r)
+	a.then = append(a.then, func() error {
+		major, _, _, err := a.t.lastNumber(d.series)
+		if major > 0 {
+			a.scan(a.t.majorVersion(d.series, major))
+		}
+		return err
+	})
+}
+
+// User gathers what PrincipalOf reads of a user, and the groups of the user.
+func (a *Reads) User(name string) {
+	a.Row(a.t.Table(layout.UserTable), name)
+	a.Row(a.t.Table(formerTable), name)
+	a.members(layout.MemberOf, name)
+	a.then = append(a.then, func() error {
+		groups, err := a.t.members(layout.MemberOf, name)
+		for _, group := range append(groups, Members) {
+			a.Row(a.t.Table(layout.GroupTable), group)
+			a.members(layout.Supergroup, group)
+		}
+		return err
+	})
+}
+
+func (a *Reads) members(kind byte, of string) {
+	r := prefix(layout.MemberPrefix(kind, of))
+	r.KeysOnly = true
+	a.scan(r)
+}
