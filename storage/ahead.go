@@ -280,11 +280,21 @@ func (a *Reads) HasChildren(d *Doc) {
 // Entries gathers what Tx.Entries reads of a document.
 func (a *Reads) Entries(d *Doc) {
 	a.doc(d.id)
-	a.entries(docEntries(d.id), entriesAhead)
+	a.entries(docEntries(d.id), mostEntriesAhead)
 }
 
-// entriesAhead is how many records of a document are gathered: a page of them, and one more.
-const entriesAhead = 101
+// mostEntriesAhead is how many records of a document are gathered: a page of them, and one more.
+const mostEntriesAhead = 101
+
+// entriesAhead has a store across a network fetch the records of a document in a range of its rows.
+func (t *Tx) entriesAhead(r kv.Range, want int) error {
+	a := ReadsOf(t)
+	if a == nil {
+		return nil
+	}
+	a.entries(r, min(want, mostEntriesAhead))
+	return a.Fetch()
+}
 
 // entries gathers records of a document by the range of its rows that say where they are.
 func (a *Reads) entries(r kv.Range, most int) {

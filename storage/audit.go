@@ -242,9 +242,8 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	if r, err = fromCursor(r, p.after); err != nil {
 		return nil, err
 	}
-	if a := ReadsOf(t); a != nil && f.DocID != "" {
-		a.entries(r, min(p.Offset+p.size+1, entriesAhead))
-		if err := a.Fetch(); err != nil {
+	if f.DocID != "" {
+		if err := t.entriesAhead(r, p.Offset+p.size+1); err != nil {
 			return nil, err
 		}
 	}
@@ -265,14 +264,20 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if p.after != nil && p.bound > 0 {
-		p.seen = 0
-		if err := t.eachEntry(f, full, func([]byte, Entry) bool { p.seen++; return p.seen <= p.bound }); err != nil {
-			return nil, err
-		}
+	if err := t.countEntries(f, full, p); err != nil {
+		return nil, err
 	}
 	out.Page = p.end()
 	return out, nil
+}
+
+// countEntries counts the entries for a page behind a cursor, which has not seen those before it.
+func (t *Tx) countEntries(f EntryFilter, r kv.Range, p *pager) error {
+	if p.after == nil || p.bound <= 0 {
+		return nil
+	}
+	p.seen = 0
+	return t.eachEntry(f, r, func([]byte, Entry) bool { p.seen++; return p.seen <= p.bound })
 }
 
 // fromCursor leaves out the rows of a range that precede the cursor, if there is one. Only the first 16 bytes of a cursor

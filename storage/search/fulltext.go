@@ -100,28 +100,33 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 		return nil, false, nil
 	}
 	for _, r := range lists[0].ranges() {
-		r.KeysOnly = true
-		var rows []posting
-		for row, err := range s.t.kv().Scan(r) {
-			if err != nil {
-				return nil, false, err
-			}
-			p, err := parsePosting(row.Key)
-			if err != nil {
-				return nil, false, err
-			}
-			if rows = append(rows, p); len(rows) == postingsAhead {
-				if ids, err = s.meeting(ids, rows, lists[1:], without); err != nil {
-					return nil, false, err
-				}
-				rows = rows[:0]
-			}
-		}
-		if ids, err = s.meeting(ids, rows, lists[1:], without); err != nil {
+		if ids, err = s.onAll(ids, r, lists[1:], without); err != nil {
 			return nil, false, err
 		}
 	}
 	return ids, true, nil
+}
+
+// onAll appends those of a range of the shortest list that are on all the others and on none of those without.
+func (s *termSearch) onAll(ids []layout.ID, r kv.Range, others, without []list) ([]layout.ID, error) {
+	r.KeysOnly = true
+	var rows []posting
+	for row, err := range s.t.kv().Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := parsePosting(row.Key)
+		if err != nil {
+			return nil, err
+		}
+		if rows = append(rows, p); len(rows) == postingsAhead {
+			if ids, err = s.meeting(ids, rows, others, without); err != nil {
+				return nil, err
+			}
+			rows = rows[:0]
+		}
+	}
+	return s.meeting(ids, rows, others, without)
 }
 
 // lists are those a document of the term is on. A phrase is on the list of each of its words, which
