@@ -244,7 +244,7 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 	at := layout.MemberPrefix(kind, of)
 	r := prefix(at)
 	r.KeysOnly = true
-	if err := t.kv.Prefetch(nil, r); err != nil { // remembered, for who asks of each of many documents
+	if err := t.kv.Prefetch(nil, r); err != nil { // remembered, since the same is read for each of many documents
 		return nil, err
 	}
 	for row, err := range t.kv.Scan(r) {

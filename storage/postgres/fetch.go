@@ -62,12 +62,12 @@ func (s *snapshot) fetch(ask [][]byte, ranges []kv.Range, found func(key string,
 	for i, r := range ranges {
 		got[i].Range = r
 	}
-	alike := together(got)
-	err := s.send(min(1, len(ask))+len(alike), func(b *batch) {
+	groups := together(got)
+	err := s.send(min(1, len(ask))+len(groups), func(b *batch) {
 		if len(ask) > 0 {
 			s.get(b, ask, func(k, v []byte) { found(string(k), s.room.own(v)) })
 		}
-		for _, some := range alike {
+		for _, some := range groups {
 			first := &some[0]
 			most := first.Limit // the caller says how many
 			if most <= 0 {
@@ -119,23 +119,23 @@ func (s *snapshot) follow(b *batch, f *fetched, most int, found func(key string,
 }
 
 // together divides ranges into those that one statement asks for: successive ones that have an end and differ in their bounds alone.
-func together(all []fetched) (alike [][]fetched) {
+func together(all []fetched) (groups [][]fetched) {
 	for begin := 0; begin < len(all); {
 		end := begin + 1
-		for first := &all[begin]; end < len(all) && first.alike(&all[end]); end++ {
+		for first := &all[begin]; end < len(all) && first.joins(&all[end]); end++ {
 		}
-		alike = append(alike, all[begin:end])
+		groups = append(groups, all[begin:end])
 		begin = end
 	}
-	return alike
+	return groups
 }
 
-func (f *fetched) alike(g *fetched) bool {
+func (f *fetched) joins(g *fetched) bool {
 	return !f.CountOnly && !g.CountOnly && f.End != nil && g.End != nil && f.Limit == g.Limit && f.KeysOnly == g.KeysOnly && f.Reverse == g.Reverse &&
 		slices.EqualFunc(f.Follow, g.Follow, bytes.Equal)
 }
 
-// many is ask, or follow, for ranges that are alike.
+// many is ask, or follow, for ranges that differ in their bounds alone.
 func (s *snapshot) many(b *batch, all []fetched, most int, found func(key string, v []byte)) {
 	starts, ends := make([][]byte, len(all)), make([][]byte, len(all))
 	for i := range all {

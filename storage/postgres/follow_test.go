@@ -143,7 +143,7 @@ func TestPrefetchOwn(t *testing.T) {
 	}
 }
 
-// TestManyRanges fetches several ranges at once, alike and not, and reads each of them: as a transaction does that has fetched nothing.
+// TestManyRanges fetches several ranges at once, of the same form and of others, and reads each of them: as a transaction does that has fetched nothing.
 func TestManyRanges(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(18, 2))
 	s := opened(t, pgtest.Schema())

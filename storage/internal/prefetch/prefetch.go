@@ -27,8 +27,8 @@ const (
 	maxKinds = 1000    // that are remembered at least, if their keys have no more than maxBytes, and twice as many are at most
 	maxBytes = 4 << 20 // of keys
 	maxAsked = 2000    // keys and ranges of a request; one that asks for more is not predicted
-	maxUses  = 256     // of a prediction before it is made anew, without what is not needed any longer
-	maxPause = 1024    // requests of a kind that are left alone since predictions for it were of no use
+	maxUses  = 256     // of a prediction before it is made again, without what is not needed any longer
+	maxPause = 1024    // requests of a kind that are left alone since predictions for it were wrong
 )
 
 // kind is what is known of the requests of a kind. What two of them in turn have asked for is expected of the next one.
@@ -37,7 +37,7 @@ type kind struct {
 	sure   bool
 	uses   int
 	pause  int // so many requests are left alone
-	failed int // predictions that were of no use
+	failed int // predictions that were wrong
 }
 
 // Request is one for a document, or for none.
@@ -215,7 +215,7 @@ func common(a, b []pattern) (both []pattern) {
 	return both
 }
 
-// form is what two patterns have in common that are alike.
+// form is what two patterns that match have in common.
 type form struct {
 	start, end                         string
 	at, within, follow                 int

@@ -21,7 +21,7 @@ type joinCase struct {
 var joinID = "0123456789abcdef"
 
 // testJoins has views that are joined see one state: what the first has fetched, whatever others write in between, or, where more is
-// read and the state is no longer the present one, another state that is read anew. What was not fetched first is noted as late.
+// read and the state is no longer the present one, another state, which is read from the beginning. What was not fetched first is noted as late.
 func testJoins(t *testing.T, d *kv.DB) {
 	for _, c := range []joinCase{
 		{"nothing", nil, false, "xa=1 xb=1 D=1 2; 1 run, waits 0, late []", "xa=1 xb=1 D=1 2"},
