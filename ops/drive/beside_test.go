@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"catena/ops/drive"
 	"catena/storage"
@@ -94,11 +95,32 @@ func TestGivenUpLast(t *testing.T) {
 		})
 		return s
 	}
+	// Transactions of others on the database hold up the feed, too: it is waited for until it tells of an event last.
+	reaches := func(event, id string) {
+		t.Helper()
+		last := ""
+		for end := time.Now().Add(time.Minute); last != event; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("the feed tells of %q last, want %q", last, event)
+			}
+			w.must("Administrator", func(tx *storage.Tx) error {
+				entries, _, _, err := storage.ReadFeed(tx.As(tx.Repo().System()), 0, 1000)
+				for _, e := range entries {
+					if e.Doc == id {
+						last = e.Event
+					}
+				}
+				return err
+			})
+		}
+	}
 	for range 2 { // which of the two is the last one is not seen from their order
 		g.register("Administrator", older, true)
 		g.register("Administrator", newer, true)
+		reaches(storage.RootRegistered, newer)
 		before := view(-1, nil)
 		g.register("Administrator", older, false)
+		reaches(storage.RootUnregistered, older)
 		var told []string
 		w.must("Administrator", func(tx *storage.Tx) error {
 			root, err := tx.Root()
