@@ -47,6 +47,8 @@ func TestImportRecords(t *testing.T) {
 		{"import " + in("many.jsonl") + " --dry-run", 0, []string{"1200 created"}},
 		{"import " + in("many.jsonl") + " --json", 0, []string{`"created": 1200`}},
 		{"import " + in("more.jsonl") + " --key name", 1, []string{"1 created, 0 updated, 1200 skipped, 1 rejected", "more.jsonl:1201: record: must be a JSON object in one line"}},
+		{"import " + in("many.jsonl") + " --into /default-domain/sections --workers 4", 0, []string{"1200 created"}},
+		{"import " + in("many.jsonl") + " --workers 9", 1, []string{"workers"}},
 		{"import " + in("many.jsonl") + " --key dc:subjects", 1, []string{"must be name, or a text property", "0 created"}},
 		{"import " + in("none.csv"), 2, []string{"none.csv"}},
 		{"import " + in("none"), 2, []string{"none"}},
