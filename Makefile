@@ -67,6 +67,7 @@ COMPUTING_TESTS = $(shell grep -ho '^func Test[A-Za-z0-9]*' $(COMPUTING) | cut -
 test: build client ## the whole suite, race detector on; make lint vets
 	GORACE=atexit_sleep_ms=100 $(SUITE) -race -p 3 -timeout 40m $(LONG) $$($(GO) list ./... | grep -v /cmd/questions)
 	CGO_ENABLED=0 $(NODES) -skip '^TestBrowser' $(ACROSS) # make nodes has the browsers, too
+	CGO_ENABLED=0 $(NODES) ./ops/drive # its feed waits for all transactions of a database server, so it has one of its own
 	CGO_ENABLED=0 $(CLIENTS)
 	CGO_ENABLED=0 $(SUITE) -run '^($(COMPUTING_TESTS))$$' $(dir $(COMPUTING))
 	CGO_ENABLED=0 $(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
@@ -75,10 +76,11 @@ postgres: build client ## the suites of operations, scripts, decks and REST on P
 	$(GO) run ./storage/postgres/pgtest/run $(SUITE) -p 1 -timeout 60m ./engine/... ./chains ./decks ./ops/... ./scripts ./rest
 
 NODES := TEST_STORE=nodes $(GO) run ./storage/postgres/pgtest/run $(SUITE) -p 2 -timeout 30m
-ACROSS := ./rest ./ops ./ops/drive ./ops/workflow ./decks/export ./rest/mcp
+ACROSS := ./rest ./ops ./ops/workflow ./decks/export ./rest/mcp
 CLIENTS := $(NODES) -run '^Test(Client|ToolClients|OpenAPIClient)$$' ./cmd/catena
 nodes: build client ## the suites of REST, contracts, wire, permissions and scenarios, and the npm clients, through two servers on one PostgreSQL database, which answer requests in turn
 	$(NODES) $(ACROSS)
+	$(NODES) ./ops/drive
 	$(CLIENTS)
 
 client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules cmd/catena/testdata/openapi/node_modules ## the unmodified npm clients that the tests drive

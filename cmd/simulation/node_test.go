@@ -92,6 +92,8 @@ func (d *node) Swap(ctx context.Context, key, before, now []byte) (bool, error) 
 	return true, snap.Commit(ctx, &kv.Batch{Writes: []kv.Mutation{{Key: key, Value: now}}})
 }
 
+var _ kv.Remote = (*remote)(nil) // one of less would be taken for that of a store on the machine
+
 // remote is a snapshot of a database.
 type remote struct {
 	*snapshot
@@ -143,6 +145,9 @@ func (r *remote) Settled() (uint64, error) { return r.settled << stampBits, r.br
 
 // Latest asks for a committed value outside of the transaction.
 func (r *remote) Latest(key []byte) ([]byte, error) { return r.node.Value(r.ctx, key) }
+
+// Late is not noted: no snapshot is optimistic.
+func (r *remote) Late() (late kv.Asked, ok bool) { return late, false }
 
 // RoundTrips counts the reads.
 func (r *remote) RoundTrips() int { return r.reads }
