@@ -69,6 +69,7 @@ type world struct {
 	disk    *disk
 	machine *machine // nil: the disk is in memory
 	blobs   *blob.Store
+	begun   int // loops
 	servers []*server
 	network *network // nil: there is one server
 	wrong   mutation
@@ -202,8 +203,11 @@ func (w *world) actorIn(s *server, name string) *actor {
 func (w *world) loop(s *server, name string, run func(context.Context) error) {
 	s.busy.Add(1)
 	a := w.actorIn(s, name)
+	w.begun++
+	apart := time.Duration(w.begun) * time.Microsecond // or they would wake at the same instants, in an order that is the machine's choice
 	s.loops.Go(func() {
 		defer s.busy.Add(-1)
+		time.Sleep(apart)
 		if err := run(a.as(s.ctx)); err != nil && s.ctx.Err() == nil {
 			w.problem("%s has ended: %v", name, err)
 		}
