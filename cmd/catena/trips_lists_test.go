@@ -71,7 +71,7 @@ func TestRoundTripsOfLists(t *testing.T) {
 		{"Document.Copy", at + "/a", `{"target":"` + at + `/to","name":"copy"}`, 9},
 		{"Document.Export", at + "/a", `{"exportAsTree":true,"exportAsZip":true}`, 25},
 		{"Document.Delete", at + "/a", "", 17},
-		{"Document.Update", fifty, `{"properties":{"dc:description":"new"}}`, 4},
+		{"Document.Update", fifty, `{"properties":{"dc:description":"new"}}`, 6},
 		{"Document.AddToCollection", fifty, `{"collection":"` + at + `/kept"}`, 6},
 		{"Services.TagDocument", fifty, `{"tags":"one,two"}`, 6},
 		{"Document.CreateVersion", fifty, `{"increment":"Minor"}`, 4},
