@@ -92,6 +92,7 @@ func (x *Request) attempt() (err error) {
 		}
 		err = fault.Internal.Errorf("panic")
 	}()
+	x.client() // nearly every request asks for it, and goroutines of one that loads documents do so at the same time
 	return x.serve()
 }
 
