@@ -1,32 +1,18 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
-	"catena/rest"
 	"catena/rest/resttest"
-	"catena/storage"
-	"catena/storage/kv"
-	"catena/storage/postgres"
-	"catena/storage/postgres/pgtest"
 )
 
 // TestRoundTripsOfLists bounds how often the transaction of a call over many documents waits for the database: not once for each of
 // them. The trees have ten folders with ten documents each, the lists fifty documents.
 func TestRoundTripsOfLists(t *testing.T) {
-	pg, err := postgres.Open(context.Background(), pgtest.Address(t), postgres.Options{Log: slog.New(slog.DiscardHandler), Schema: pgtest.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &tripCounter{Store: pg}
-	s := resttest.Start(t, resttest.Config{
-		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
-		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
-	})
+	w := newTrips(t)
+	s, store := w.s, w.store
 	const api, at = "/nuxeo/api/v1", "/default-domain/workspaces"
 	do := func(method, path, body string, headers ...string) *resttest.Answer {
 		t.Helper()

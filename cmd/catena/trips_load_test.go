@@ -2,30 +2,15 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
-
-	"catena/rest"
-	"catena/rest/resttest"
-	"catena/storage"
-	"catena/storage/kv"
-	"catena/storage/postgres"
-	"catena/storage/postgres/pgtest"
 )
 
 // TestRoundTripsOfLoad bounds how often a transaction of a load waits for the database before its commit, however many records it has.
 func TestRoundTripsOfLoad(t *testing.T) {
-	pg, err := postgres.Open(t.Context(), pgtest.Address(t), postgres.Options{Log: slog.New(slog.DiscardHandler), Schema: pgtest.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &tripCounter{Store: pg}
-	s := resttest.Start(t, resttest.Config{
-		Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) },
-		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
-	})
+	w := newTrips(t)
+	s, store := w.s, w.store
 	s.Do("POST", "/nuxeo/api/v1/path/default-domain/workspaces", `{"entity-type":"document","type":"Workspace","name":"desk"}`)
 	const records = 90
 	for _, load := range []struct {
