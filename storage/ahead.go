@@ -315,7 +315,7 @@ func (a *Reads) entries(r kv.Range, most int) {
 // Published gathers what CountPublished reads of a document.
 func (a *Reads) Published(d *Doc) {
 	for _, index := range []string{layout.ProxyIndex, layout.ProxyOfIndex} {
-		r := prefix(kv.AppendString(a.t.repo.numbers.IndexPrefix(index), d.seriesID().String()))
+		r := a.t.proxyRows(index, d.seriesID())
 		r.KeysOnly = index == layout.ProxyIndex
 		a.scan(r)
 	}
@@ -327,9 +327,7 @@ func (a *Reads) Version(d *Doc) {
 		return
 	}
 	a.doc(d.series)
-	r := prefix(a.t.repo.numbers.VersionPrefix(d.series))
-	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
-	a.scan(r)
+	a.scan(a.t.newest(d.series))
 	a.then = append(a.then, func() error {
 		major, _, _, err := a.t.lastNumber(d.series)
 		if major > 0 {
@@ -354,8 +352,4 @@ func (a *Reads) User(name string) {
 	})
 }
 
-func (a *Reads) members(kind byte, of string) {
-	r := prefix(layout.MemberPrefix(kind, of))
-	r.KeysOnly = true
-	a.scan(r)
-}
+func (a *Reads) members(kind byte, of string) { a.scan(memberRows(kind, of)) }

@@ -239,11 +239,16 @@ func (o Owned) Acting(tx *Tx, actor string) (*Principal, error) {
 	return o.Principal(tx)
 }
 
+// memberRows are the rows of one side of a membership.
+func memberRows(kind byte, of string) kv.Range {
+	r := prefix(layout.MemberPrefix(kind, of))
+	r.KeysOnly = true
+	return r
+}
+
 // members reads one side of a membership.
 func (t *Tx) members(kind byte, of string) (names []string, err error) {
-	at := layout.MemberPrefix(kind, of)
-	r := prefix(at)
-	r.KeysOnly = true
+	at, r := layout.MemberPrefix(kind, of), memberRows(kind, of)
 	if err := t.kv.Prefetch(nil, r); err != nil { // remembered, since the same is read for each of many documents
 		return nil, err
 	}

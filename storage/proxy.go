@@ -137,11 +137,16 @@ func (t *Tx) behind(d *Doc, p permission, change func(target *Doc) (*Doc, error)
 	return t.finish(d, now), nil
 }
 
+// proxyRows are the rows of the proxies of a document in one of the two indexes of proxies.
+func (t *Tx) proxyRows(index string, of layout.ID) kv.Range {
+	return prefix(kv.AppendString(t.repo.numbers.IndexPrefix(index), of.String()))
+}
+
 // proxyIDs finds the proxies in one of the two indexes of proxies; more says that there are
 // others beyond max.
 func (t *Tx) proxyIDs(index string, of layout.ID, max int) (ids []layout.ID, more bool, err error) {
 	rows := func(of layout.ID) kv.Range {
-		r := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(index), of.String()))
+		r := t.proxyRows(index, of)
 		r.KeysOnly, r.Limit = true, max+1
 		return r
 	}
@@ -296,7 +301,7 @@ func CountPublished(t *Tx, d *Doc) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(layout.ProxyOfIndex), series.String()))
+	r := t.proxyRows(layout.ProxyOfIndex, series)
 	r.Limit = maxProxies
 	n := 0
 	for row, err := range t.kv.Scan(r) {
