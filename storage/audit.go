@@ -12,6 +12,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/zone"
 )
 
 // Entry is one audit record.
@@ -42,13 +43,18 @@ var EntryFields = map[string]func(*Entry) any{
 	"source":        func(e *Entry) any { return e.Source },
 }
 
-// EntryFilter selects audit records. Empty parts select everything; From is included, To is not.
+// EntryFilter selects audit records. What is empty selects everything; From is included, To is not.
 type EntryFilter struct {
 	DocID                     string
 	Events, Categories, Users []string
 	From, To                  time.Time
 	Ascending                 bool
 	PageOptions
+
+	// Parts says which parts of a run of records may have some that are of interest. Others are not read.
+	Parts func(m *zone.Map) zone.Parts
+	// Whole is asked for a run of so many records, if all are selected, whether it is to be passed over.
+	Whole func(records int) bool
 }
 
 // EntryPage is a part of the audit log.
@@ -157,6 +163,11 @@ func (t *Tx) putAudited() error {
 		return nil
 	}
 	t.audited = audited{}
+	if a.at.Before(t.now) || a.at.UnixMilli() < t.repo.zones.floor.Load() { // maybe too late for the zone map of its place
+		if err := t.dropZone(placeIn(layout.AuditTimeKey(a.at, a.first))); err != nil {
+			return err
+		}
+	}
 	key := layout.AuditTimeKey(a.at, a.first)
 	row := kv.AppendRow(make([]byte, 0, len(key)+kv.RowGap+len(a.block)), key)
 	return t.kv.FreshRow(append(row, a.block...), len(key))
@@ -249,6 +260,7 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	}
 	out := &EntryPage{}
 	passed := p.after == nil
+	f.Whole = p.pass
 	if err := t.eachEntry(f, r, func(at []byte, e Entry) bool {
 		if !passed {
 			order := bytes.Compare(at, p.after)
@@ -345,42 +357,11 @@ const auditCursor = 18
 
 // eachEntry walks the records of a range that the filter selects.
 func (t *Tx) eachEntry(f EntryFilter, r kv.Range, fn func(at []byte, e Entry) bool) error {
-	seen := 0
-	var entries []Entry
-	var places []int
-	for row, err := range t.kv.Scan(r) {
-		if err != nil {
-			return err
-		}
-		moment, block := row.Key[len(row.Key)-16:], row.Value
-		if f.DocID != "" {
-			if block, err = t.auditedAt(moment, row.Value); err != nil {
-				return err
-			}
-		}
-		entries, places = entries[:0], places[:0]
-		for whole := len(block); len(block) > 0 && (f.DocID == "" || len(entries) == 0); {
-			var e Entry
-			places = append(places, whole-len(block))
-			if block, err = e.parse(block); err != nil {
-				return fault.Wrap(err, "audit record %x", moment)
-			}
-			entries = append(entries, e)
-		}
-		if seen += len(entries); seen > t.repo.limits.ScanRows {
-			return fault.Limit.Errorf("audit: more than %d records read", t.repo.limits.ScanRows)
-		}
-		for i := range entries {
-			if r.Reverse {
-				i = len(entries) - 1 - i
-			}
-			at := binary.BigEndian.AppendUint16(bytes.Clone(moment), uint16(places[i]))
-			if f.selects(&entries[i]) && !fn(at, entries[i]) {
-				return nil
-			}
-		}
+	w := logWalk{t: t, f: &f, fn: fn}
+	if f.DocID == "" {
+		return w.log(r)
 	}
-	return nil
+	return w.rows(r)
 }
 
 func (f *EntryFilter) selects(e *Entry) bool {

@@ -166,9 +166,16 @@ func (t *Tx) wantedNow() (want []string, whole bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	maps, err := AllAble(t, MapsZones)
+	if err != nil {
+		return nil, false, err
+	}
 	return slices.DeleteFunc(want, func(name string) bool {
-		if name == automaticMark {
+		switch name {
+		case automaticMark:
 			return !keep
+		case zonesMark:
+			return !maps
 		}
 		return !follow && t.repo.base != nil && !slices.Contains(t.repo.base, name)
 	}), keep && follow, nil

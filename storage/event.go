@@ -224,10 +224,11 @@ func (t *Tx) hasEntry(e *Entry) (found bool, err error) {
 	base := []byte{layout.AuditSpace, layout.AuditByTime}
 	r := kv.Range{Start: momentEdge(base, e.Time), End: momentEdge(base, e.Time.Add(time.Millisecond))}
 	f := EntryFilter{Events: []string{e.Event}, Users: []string{e.User}, Categories: []string{e.Category}}
-	err = t.eachEntry(f, r, func(_ []byte, other Entry) bool {
+	w := logWalk{t: t, f: &f, fn: func(_ []byte, other Entry) bool {
 		found = slices.Equal([]string{e.DocID, e.DocPath, e.Comment}, []string{other.DocID, other.DocPath, other.Comment})
 		return !found
-	})
+	}}
+	err = w.rows(r)
 	return found, err
 }
 

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/zone"
 )
 
 // IndexProblems compares the index rows with what documents ask for.
@@ -101,4 +103,71 @@ func (r *Repo) ForgetIndex(ctx context.Context, name string) error {
 		}
 		return t.listIndexes(slices.DeleteFunc(listed, func(have string) bool { return have == name }))
 	})
+}
+
+// ShortZones has zone maps of the audit log cover so few records.
+func (r *Repo) ShortZones(records int) { r.zones.records = records }
+
+// SweepZones makes zone maps of what is old enough.
+func (r *Repo) SweepZones(ctx context.Context) error { return r.sweepZones(ctx) }
+
+// SweepIndexes brings the list of complete indexes up to date.
+func (r *Repo) SweepIndexes(ctx context.Context) error { return r.sweepIndexes(ctx) }
+
+// WithoutZones writes as a program does that does not know of zone maps, and takes their mark off the list as it does.
+func (r *Repo) WithoutZones(ctx context.Context, fn func(*Tx) error) error {
+	floor := r.zones.floor.Swap(math.MinInt64)
+	defer r.zones.floor.Store(floor)
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		names, err := t.listed()
+		if err != nil {
+			return err
+		}
+		if err := t.listIndexes(slices.DeleteFunc(names, func(name string) bool { return name == zonesMark })); err != nil {
+			return err
+		}
+		return fn(t)
+	})
+}
+
+// PlainEntries returns the whole audit log, oldest first, without zone maps.
+func (t *Tx) PlainEntries() (all []Entry, err error) {
+	if err := t.putAudited(); err != nil {
+		return nil, err
+	}
+	w := logWalk{t: t, f: &EntryFilter{}, fn: func(_ []byte, e Entry) bool {
+		all = append(all, e)
+		return true
+	}}
+	err = w.rows(prefix([]byte{layout.AuditSpace, layout.AuditByTime}))
+	return all, err
+}
+
+// Zones returns how many zone maps there are, and of how many records, after checking them against the log.
+func (t *Tx) Zones() (maps, records int, err error) {
+	end := place{}
+	for row, err := range t.kv.Scan(prefix(zonePrefix)) {
+		if err != nil {
+			return 0, 0, err
+		}
+		z, err := zoneOf(row)
+		if err != nil {
+			return 0, 0, err
+		}
+		m, err := zone.Parse(z.raw)
+		if err != nil {
+			return 0, 0, err
+		}
+		n := 0
+		w := logWalk{t: t, f: &EntryFilter{}, fn: func([]byte, Entry) bool { n++; return true }}
+		if err := w.rows(kv.Range{Start: z.begin.key(), End: z.end.key()}); err != nil {
+			return 0, 0, err
+		}
+		if n != m.Records || compare(z.begin, end) < 0 || compare(z.begin, z.end) >= 0 {
+			return 0, 0, fmt.Errorf("zone map %x-%x behind %x has %d records, the log %d", z.begin, z.end, end, m.Records, n)
+		}
+		end = z.end
+		maps, records = maps+1, records+n
+	}
+	return maps, records, nil
 }

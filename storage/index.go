@@ -22,7 +22,7 @@ var numbersKey = layout.MetaKey("numbers")
 func (r *catalog) openNumbers(ctx context.Context) error {
 	want := r.indexNames()
 	if r.db.Writable() == nil { // a store that cannot be written now has no new indexes
-		want = append(want, automaticRows[:]...)
+		want = append(append(want, automaticRows[:]...), zonesMark)
 	}
 	for _, t := range r.types.Types() {
 		want = append(want, t.Name)

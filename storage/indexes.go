@@ -48,9 +48,9 @@ func (r *catalog) indexNames() []string {
 }
 
 // wantedIndexes returns what the list of complete indexes is to hold, in order: the declared indexes, the rows
-// without a value of those that have them, and automaticMark.
+// without a value of those that have them, automaticMark, and zonesMark.
 func (r *catalog) wantedIndexes() []string {
-	names := append(r.indexNames(), automaticMark)
+	names := append(r.indexNames(), automaticMark, zonesMark)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
 			if hasNulls(f) && !f.List && !layout.IsAlwaysIndexed(f.Key) {
@@ -102,6 +102,9 @@ func (r *Repo) openIndexes(ctx context.Context) error {
 	small := false
 	err := r.View(ctx, r.System(), func(t *Tx) error {
 		if _, err := t.readyIndexes(); err != nil {
+			return err
+		}
+		if err := t.openZones(); err != nil {
 			return err
 		}
 		n, more, err := t.kv.Count(prefix([]byte{layout.NodeSpace}), smallRepository)
@@ -168,18 +171,20 @@ func (r *Repo) sweepIndexes(ctx context.Context) error {
 	both := slices.DeleteFunc(slices.Clone(listed), func(name string) bool { return !slices.Contains(want, name) })
 	missing := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return slices.Contains(both, name) })
 	dropped := slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(want, name) })
-	if i := slices.Index(missing, automaticMark); i >= 0 {
-		if err := r.forgetAutomatic(ctx); err != nil {
+	for mark, forget := range map[string]func(context.Context) error{automaticMark: r.forgetAutomatic, zonesMark: r.forgetZones} {
+		add, drop := slices.Index(missing, mark), slices.Index(dropped, mark)
+		if add < 0 && drop < 0 {
+			continue
+		}
+		if err := forget(ctx); err != nil {
 			return err
 		}
-		missing, both = slices.Delete(missing, i, i+1), append(both, automaticMark)
+		if drop >= 0 {
+			dropped = slices.Delete(dropped, drop, drop+1)
+			continue
+		}
+		missing, both = slices.Delete(missing, add, add+1), append(both, mark)
 		slices.Sort(both)
-	}
-	if i := slices.Index(dropped, automaticMark); i >= 0 {
-		if err := r.forgetAutomatic(ctx); err != nil {
-			return err
-		}
-		dropped = slices.Delete(dropped, i, i+1)
 	}
 	if err := c.list(ctx, both); err != nil {
 		return err
@@ -230,9 +235,13 @@ func (r *catalog) list(ctx context.Context, names []string) error {
 	return err
 }
 
-// dropIndex deletes the rows of an index, some in each transaction, as long as that is wanted.
+// dropIndex deletes the rows of an index, as long as that is wanted.
 func (r *Repo) dropIndex(ctx context.Context, name string, wanted func(k *kv.Tx) (bool, error)) error {
-	rows := prefix(r.catalog.Load().rowsOf(name))
+	return r.dropRows(ctx, prefix(r.catalog.Load().rowsOf(name)), wanted)
+}
+
+// dropRows deletes the rows of a range, some in each transaction, as long as that is wanted.
+func (r *Repo) dropRows(ctx context.Context, rows kv.Range, wanted func(k *kv.Tx) (bool, error)) error {
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0

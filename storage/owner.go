@@ -42,6 +42,7 @@ type Ability string
 // The abilities.
 const (
 	KeepsAutomatic Ability = "keeps"    // they maintain automatic indexes
+	MapsZones      Ability = "zones"    // they keep the zone maps of the audit log
 	Follows        Ability = "declares" // they follow declarations of types and directories that the store keeps
 )
 

@@ -84,6 +84,15 @@ func (p *pager) row(key []byte) (take, more bool) {
 	return false, !p.HasNext || !counted
 }
 
+// pass passes over rows that match, if all of them precede the page.
+func (p *pager) pass(rows int) bool {
+	if p.seen+rows > p.Offset {
+		return false
+	}
+	p.seen += rows
+	return true
+}
+
 // end settles the figures once no more rows come.
 func (p *pager) end() Page {
 	p.Total = p.seen

@@ -122,6 +122,7 @@ type Repo struct {
 	requests  prefetch.History
 	feed      feed
 	numbering numbering
+	zones     zones
 	master    []byte
 	secrets   sync.Map // by purpose, which are few
 

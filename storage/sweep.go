@@ -16,7 +16,8 @@ import (
 const sweepBatch = 200
 
 // Sweep removes what nobody needs any longer: what was below deleted folders, content without a document
-// after a grace period, expired idempotency records, and what owners of data no longer need.
+// after a grace period, expired idempotency records, and what owners of data no longer need. It also makes what searches read
+// instead of what it was made of: indexes, and zone maps of the audit log.
 func (r *Repo) Sweep(ctx context.Context) error {
 	var owners error
 	for _, o := range r.owners {
@@ -32,6 +33,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepContents(ctx),
 		owners,
 		r.sweepRows(ctx, layout.TableKey(layout.TableSpace, "idempotency", ""), r.expired(IdempotencyTime)),
+		r.sweepZones(ctx),
 	)
 }
 

@@ -36,7 +36,8 @@ var imports = map[string][]string{
 	"storage/text":                   {"storage/text/rfc822"},
 	"storage/text/rfc822":            {},
 	"storage/directory":              {"storage/declare", "storage/schema"},
-	"storage":                        {"storage/kv", "storage/blob", "storage/jsontext", "storage/limit", "storage/schema", "storage/text", "storage/internal/..."},
+	"storage":                        {"storage/kv", "storage/blob", "storage/jsontext", "storage/limit", "storage/schema", "storage/text", "storage/zone", "storage/internal/..."},
+	"storage/zone":                   {},
 	"storage/internal/*":             {"storage/internal/row"},
 	"storage/internal/layout":        {"storage/kv", "storage/schema"},
 	"storage/internal/prefetch":      {"storage/kv"},
@@ -103,7 +104,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/declaration", "engine/library", "engine/mail", "engine/workflow", "storage", "storage/declare", "storage/directory", "storage/schema", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "engine/openapi", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/retention", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/cluster", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/text/rfc822", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow"},
+	"ops/*":                          {"engine", "engine/openapi", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/retention", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/jsonpath", "engine/lines", "engine/sheet", "engine/spreadsheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/cluster", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "engine/mailbox", "engine/metadata", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "engine/program", "storage/query", "storage/schema", "storage/uisession", "storage/text", "storage/text/rfc822", "storage/upload", "storage/vault", "storage/webhook", "storage/work", "engine/workflow", "storage/zone"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/asset":                    {"engine/egress", "storage", "storage/blob", "storage/outbox", "decks/deck", "decks/file", "decks/html", "decks/style"},
 	"decks/convert":                  {"decks/field", "engine/markdown", "storage/work"},

@@ -12,7 +12,7 @@ import (
 )
 
 // maxPattern bounds an operand of LIKE.
-// In bytes. A pattern is matched against every record that is read, up to maxRead of them.
+// In bytes. A pattern is matched against every record that is read.
 const maxPattern = 1000
 
 // resolve cuts the alias off a field's name and checks that there is such a field.

@@ -50,8 +50,8 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	switch {
 	case p.Max < 0:
 		return nil, fault.Invalid.Errorf("maxResults: must be at least 0").In("maxResults")
-	case p.Page < 1 || p.Page > maxRead:
-		return nil, fault.Invalid.Errorf("pageNo: must be between 1 and %d", maxRead).In("pageNo")
+	case p.Page < 1 || p.Page > maxPage:
+		return nil, fault.Invalid.Errorf("pageNo: must be between 1 and %d", maxPage).In("pageNo")
 	}
 	s, err := parse(c, p.Query, nil, variables(c))
 	if err != nil {
@@ -59,7 +59,7 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	}
 	// 0 asks for all records; run then refuses more than maxSorted.
 	size := min(p.Max, maxSorted)
-	found, err := s.run(c, (p.Page-1)*size, size)
+	found, err := s.run(c, (p.Page-1)*size, size, false)
 	if err != nil {
 		return nil, err
 	}

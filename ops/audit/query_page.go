@@ -88,7 +88,7 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	if err := s.sortBy(p.sorting()); err != nil {
 		return nil, err
 	}
-	f, err := s.run(c, offset, size)
+	f, err := s.run(c, offset, size, true)
 	if err != nil {
 		return nil, err
 	}

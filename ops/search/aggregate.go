@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+
 	"catena/engine"
 	"catena/engine/openapi"
 	"catena/storage"
@@ -30,8 +32,8 @@ var aggregate = engine.Op{
 
 // The bounds of one search.
 const (
-	// documents or audit records that one search reads; it ends with an error instead of a count that is too
-	// low
+	// documents that one search reads; it ends with an error instead of a count that is too low. How many audit
+	// records it reads is bounded by the time of the call.
 	maxRows = 100_000
 	// groups altogether, nested ones included: each takes memory and a member of the answer
 	maxBuckets = 10_000
@@ -78,7 +80,13 @@ func (p aggregateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 		return nil
 	}
 	if p.Index == "audit" || q.ofAudit() {
-		err = q.eachRecord(c, visit)
+		err = q.eachRecord(c, visit, func(records int) bool {
+			if p.Query != nil || len(tallies) > 0 {
+				return false
+			}
+			n += records
+			return true
+		})
 	} else {
 		err = q.eachDocument(c, visit)
 	}
@@ -135,36 +143,23 @@ func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
 	return failed
 }
 
-// eachRecord visits the audit records that could meet the query. Those of all users are for administrators.
-func (q *conditions) eachRecord(c *engine.Ctx, visit func(row) error) error {
+// eachRecord visits the audit records that could meet the query, but not the runs that whole takes in. Those of all users are for
+// administrators.
+func (q *conditions) eachRecord(c *engine.Ctx, visit func(row) error, whole func(records int) bool) error {
 	// Audit records describe documents that their reader may not see, so there is no view of a part
 	// of them.
 	if !c.As.Is() {
 		return fault.Denied.Errorf("audit records: can be searched only by administrators")
 	}
 	f := q.audit
-	// A page of 1,000 records is in memory at a time, and their number is not counted beforehand.
-	f.PageOptions = storage.PageOptions{Limit: 1000, CountLimit: -1}
-	for read := 0; ; {
-		page, err := c.Tx.Entries(f)
-		if err != nil {
-			return err
-		}
-		for i := range page.Entries {
-			e := &page.Entries[i]
-			if err := visit(func(field string) []any { return recordValues(field, e) }); err != nil {
-				return err
-			}
-		}
-		if read += len(page.Entries); !page.HasNext || page.Next == "" {
-			return nil
-		}
-		if read >= maxRows {
-			return fault.Limit.Errorf("search: more than %d audit records; restrict eventId or eventDate", maxRows).WithCode(fault.CodeQueryTooCostly)
-		}
-		if err := c.Err(); err != nil {
-			return err
-		}
-		f.After = page.Next
-	}
+	f.Whole = whole
+	var failed error
+	var visited storage.Entry
+	values := func(field string) []any { return recordValues(field, &visited) }
+	err := f.Walk(c.Tx, func(e storage.Entry, _ func() string) bool {
+		visited = e
+		failed = visit(values)
+		return failed == nil
+	})
+	return cmp.Or(failed, err)
 }

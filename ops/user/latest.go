@@ -1,6 +1,8 @@
 package user
 
 import (
+	"cmp"
+
 	"catena/engine"
 	"catena/engine/openapi"
 	"catena/storage"
@@ -41,26 +43,22 @@ func (p latestParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	// The audit log is readable by administrators only, while power users may see this list.
 	// Only names are taken from the records; whether each still exists, and what it looks like now,
 	// is read as the caller.
-	page, err := c.Tx.As(c.Tx.Repo().System()).Entries(storage.EntryFilter{
-		Events: []string{"user_created", "group_created"}, PageOptions: storage.PageOptions{Limit: mostLatest, CountLimit: -1},
-	})
-	if err != nil {
-		return nil, err
-	}
-	entries, seen := []any{}, map[string]bool{}
-	for _, e := range page.Entries {
+	entries, seen, read := []any{}, map[string]bool{}, 0
+	f := storage.EntryFilter{Events: []string{"user_created", "group_created"}}
+	walked := f.Walk(c.Tx.As(c.Tx.Repo().System()), func(e storage.Entry, _ func() string) bool {
+		read++
 		name, _ := e.Extended["id"].(string)
-		if seen[e.Event+name] || len(entries) == o.Limit {
-			continue
+		if !seen[e.Event+name] {
+			seen[e.Event+name] = true
+			var d map[string]any
+			if d, err = created(c, e.Event, name); d != nil {
+				entries = append(entries, d)
+			}
 		}
-		seen[e.Event+name] = true
-		d, err := created(c, e.Event, name)
-		if err != nil {
-			return nil, err
-		}
-		if d != nil {
-			entries = append(entries, d)
-		}
+		return err == nil && read < mostLatest && len(entries) < o.Limit
+	})
+	if err = cmp.Or(err, walked); err != nil {
+		return nil, err
 	}
 	// There is one page only. It has all members of the platform's paged list, which its clients
 	// read unconditionally.

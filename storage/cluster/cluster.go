@@ -57,13 +57,14 @@ type nodeRow struct {
 	// What nodes of older versions do not say.
 	Keeps    bool `json:"keeps"`
 	Declares bool `json:"declares"`
+	Zones    bool `json:"zones"`
 }
 
 // Owner knows what all nodes are able to do. A lost one that comes back may still write.
 var Owner = storage.Owner{Name: "nodes", Able: func(t *storage.Tx, what storage.Ability) (bool, error) {
 	for _, raw := range t.Table(nodes).Scan("", "", false, 0) {
 		n, err := decoded[nodeRow](raw, "node")
-		if err != nil || what == storage.KeepsAutomatic && !n.Keeps || what == storage.Follows && !n.Declares {
+		if err != nil || what == storage.KeepsAutomatic && !n.Keeps || what == storage.Follows && !n.Declares || what == storage.MapsZones && !n.Zones {
 			return false, err
 		}
 	}
@@ -152,7 +153,7 @@ func (m *Member) beat(ctx context.Context) error {
 		n := m.self
 		m.mu.Unlock()
 		n.Seen = t.Now()
-		return t.Table(nodes).Put(n.ID, nodeRow{n, true, true})
+		return t.Table(nodes).Put(n.ID, nodeRow{n, true, true, true})
 	})
 	if err != nil {
 		return err

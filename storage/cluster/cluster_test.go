@@ -105,15 +105,17 @@ func TestDuty(t *testing.T) {
 	}
 }
 
-// TestKeeps: indexes that the server makes by itself are trusted as long as no node of an older version is registered, be it lost.
+// TestKeeps: indexes and zone maps that the server makes by itself are trusted as long as no node of an older version is registered, be it lost.
 func TestKeeps(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	join(t, w, "a")
 	keeps := func(want bool) {
 		t.Helper()
 		w.Read(w.System(), func(tx *storage.Tx) error {
-			if ok, err := cluster.Owner.Able(tx, storage.KeepsAutomatic); err != nil || ok != want {
-				t.Errorf("%t, %v, want %t", ok, err, want)
+			for _, what := range []storage.Ability{storage.KeepsAutomatic, storage.MapsZones} {
+				if ok, err := cluster.Owner.Able(tx, what); err != nil || ok != want {
+					t.Errorf("%s: %t, %v, want %t", what, ok, err, want)
+				}
 			}
 			return nil
 		})

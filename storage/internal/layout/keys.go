@@ -28,6 +28,7 @@ import (
 //	a 1 time number             audit records of one transaction, by the first one's number
 //	a 2 id time number          where an audit record of a document is among those
 //	a 3 number                  what the feed describes an audit record
+//	a 4 begin end               the zone map of a run of audit records (zones.go)
 //	j 0 due job                 a job that waits
 //	j 1 leaseEnd job            a job that is being carried out
 //	j 2 job                     a job that was given up
@@ -77,6 +78,7 @@ const (
 	AuditByTime     = 1
 	AuditByDoc      = 2
 	AuditFeed       = 3
+	AuditZone       = 4
 	WordsTerm       = 1
 	WordsOf         = 2
 	WordsPending    = 3
