@@ -167,11 +167,11 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.EntryP
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, clock := serverOf(t, slices.Contains(alone, nameOf(file)), func(name string) {
+	s, clock := serverOf(t, world{single: slices.Contains(alone, nameOf(file)), fired: func(name string) {
 		if !event.Known(name) && !slices.Contains(ownEvents, name) {
 			t.Errorf("event %s is fired, and package event does not list it", name)
 		}
-	})
+	}})
 	w := scenario.World{
 		EntryPoint: open(s), Spare: engineEntryPoint{s}, Tick: clock.Tick,
 		User:  func(name string, groups ...string) error { s.User(name, groups...); return nil },
@@ -197,11 +197,18 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.EntryP
 // server is a fresh server with the users alice and bob.
 func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 	t.Helper()
-	return serverOf(t, false, func(string) {})
+	return serverOf(t, world{})
 }
 
-// serverOf is server; fired is told the name of each event.
-func serverOf(t *testing.T, single bool, fired func(name string)) (*resttest.Server, *scenario.Clock) {
+// world is what scenarios are played in.
+type world struct {
+	single bool                  // one server in any case
+	fired  func(name string)     // is told the name of each event; nil: nobody is
+	change func(*storage.Config) // nil: nothing is changed
+}
+
+// serverOf is server in a world of its own.
+func serverOf(t *testing.T, in world) (*resttest.Server, *scenario.Clock) {
 	t.Helper()
 	command, err := worker()
 	if err != nil {
@@ -217,11 +224,13 @@ func serverOf(t *testing.T, single bool, fired func(name string)) (*resttest.Ser
 		return types
 	}
 	s := resttest.Start(t, resttest.Config{
-		Single: single,
+		Single: in.single,
 		Repo: func(r *storage.Repo) {
 			decks.Listen(r)
 			r.OnEvent(func(_ *storage.Tx, e storage.Event) error {
-				fired(e.Name)
+				if in.fired != nil {
+					in.fired(e.Name)
+				}
 				return nil
 			})
 		},
@@ -247,6 +256,9 @@ func serverOf(t *testing.T, single bool, fired func(name string)) (*resttest.Ser
 		},
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret, c.Declared = clock.Now, clock.NewID, 64, []byte("scenario"), declarations().Declared
+			if in.change != nil {
+				in.change(c)
+			}
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID, c.Keeper = clock.Now, clock.NewID, runs },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },

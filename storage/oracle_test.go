@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/query"
+	"catena/storage/retention"
 	"catena/storage/schema"
 	"catena/storage/search"
 	"catena/storage/text"
@@ -169,6 +170,30 @@ func (l *library) change() {
 	})
 }
 
+// keep makes some documents records, which must be kept for a time, because of a legal hold, for both reasons, or not any longer.
+func (l *library) keep() {
+	for i := range 12 {
+		id := storage.Ref(l.ids[l.IntN(len(l.ids))])
+		l.update(l.System(), func(t *storage.Tx) error {
+			d, err := t.Doc(id)
+			if fault.Is(err, fault.NotFound) || err == nil && (d.IsFolder() || d.IsProxy()) {
+				return nil
+			}
+			d, err = retention.MakeRecord(t, d)
+			if err == nil && i%3 > 0 {
+				d, err = retention.Hold(t, d, true, "")
+			}
+			if err == nil && i%2 > 0 {
+				d, err = retention.Retain(t, d, storage.Until(l.now.AddDate(0, 0, i).UnixMilli()))
+			}
+			if err == nil && i%6 == 4 {
+				_, err = retention.Hold(t, d, false, "")
+			}
+			return err
+		})
+	}
+}
+
 // oracle reads every document there is.
 type oracle struct {
 	docs []oracleDoc
@@ -255,6 +280,10 @@ func (l *library) oracle(t *storage.Tx) (o oracle) {
 		if p := d.ParentID(); p != "" {
 			x.look[query.SysParentID] = p
 		}
+		kept := d.Retention()
+		if x.look[query.SysIsRecord], x.look[query.SysHasLegalHold] = kept.Record, kept.Hold; kept.Until != 0 {
+			x.look[query.SysRetainUntil] = kept.Until.Time()
+		}
 		if owner, _, ok := d.Locked(); ok {
 			x.look[query.SysLockOwner] = owner
 		}
@@ -335,7 +364,7 @@ func (l *library) predicate() string {
 	date := func() string { return "TIMESTAMP '" + l.now.AddDate(0, 0, l.IntN(40)-30).Format(time.RFC3339) + "'" }
 	not := l.pick("", "", "NOT ")
 	field := l.pick("dc:title", "dc:source", "dc:description", "dc:subjects", "dc:coverage", "ecm:name")
-	switch l.IntN(25) {
+	switch l.IntN(26) {
 	case 0, 1, 2:
 		return field + op() + text()
 	case 3:
@@ -367,7 +396,11 @@ func (l *library) predicate() string {
 	case 16:
 		return l.pick("ecm:isTrashed", "ecm:isVersion", "ecm:isProxy", "ecm:isFolderish") + l.pick(" = ", " <> ") + l.pick("0", "1")
 	case 17:
-		return "ecm:mixinType " + l.pick("=", "<>") + " '" + l.pick("Folderish", "HiddenInNavigation", "Downloadable", "Orderable") + "'"
+		if facets := []string{"'Folderish'", "'HiddenInNavigation'", "'Downloadable'", "'Orderable'", "'None'"}; l.IntN(2) == 0 {
+			return "ecm:mixinType " + l.pick("=", "<>") + " " + l.pick(facets...)
+		} else {
+			return "ecm:mixinType " + not + "IN (" + l.pick(facets...) + ", " + l.pick(facets...) + ")"
+		}
 	case 18:
 		return "ecm:currentLifeCycleState " + op() + " '" + l.pick("project", "deleted", "approved") + "'"
 	case 19:
@@ -378,6 +411,10 @@ func (l *library) predicate() string {
 		return l.pick("ecm:versionVersionableId", "ecm:proxyVersionableId", "ecm:proxyTargetId") + " " + l.pick("= "+id(), "IN ("+id()+","+id()+")", "IS NOT NULL", "IS NULL")
 	case 23:
 		return l.pick("ecm:isLatestVersion", "ecm:isLatestMajorVersion", "ecm:isCheckedIn") + " = " + l.pick("0", "1")
+	case 24:
+		return l.pick("ecm:isRecord = ", "ecm:hasLegalHold = ", "ecm:hasLegalHold <> ") + l.pick("0", "1")
+	case 25:
+		return "ecm:retainUntil " + l.pick(op()+date(), "IS "+not+"NULL", not+"BETWEEN "+date()+" AND "+date())
 	case 20:
 		return "ecm:fulltext = '" + l.pick("alpha", "beta -gamma", "alp*", `"beta gamma"`, "none OR long") + "'"
 	}

@@ -19,6 +19,7 @@ import (
 
 func TestQueriesAnswerLikeAFullScan(t *testing.T) {
 	l := newLibrary(t, 150, 11)
+	l.keep()
 	for i, as := range []*storage.Principal{l.System(), user("ann"), user("bob"), {Name: "nobody"}} {
 		if i == 1 { // from here on terms answer full-text conditions
 			indexText(t, l.Repo)

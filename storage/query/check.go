@@ -46,6 +46,7 @@ const (
 	SysChangeToken
 	SysRetainUntil
 	SysACL
+	SysOwnFacet // a facet of the document itself and not of its type; it has no name in queries
 )
 
 type systemField struct {

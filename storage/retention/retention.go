@@ -31,7 +31,7 @@ var Owner = storage.Owner{Name: "retention", Change: change, Cut: cut, Erase: er
 // The rows: "until" is by repository, end and id, "kept" by repository and id.
 var (
 	ends = row.Secret{Name: "retention ends"}
-	kept = row.Secret{Name: "retention"}
+	kept = row.Kept
 )
 
 // keptRow says nothing that the document does not say.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
@@ -50,7 +51,7 @@ func sameField(a, b *query.Field) bool {
 var systemIndexes = map[query.System]string{
 	query.SysName: layout.NameIndex, query.SysState: layout.StateIndex, query.SysLockOwner: layout.LockIndex,
 	query.SysProxyTargetID: layout.ProxyIndex, query.SysProxyVersionableID: layout.ProxyOfIndex,
-	query.SysVersionableID: layout.VersionIndex,
+	query.SysVersionableID: layout.VersionIndex, query.SysOwnFacet: layout.FacetIndex,
 }
 
 // indexOf returns the index that holds a field, "" if there is none.
@@ -341,4 +342,73 @@ func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
 // primaryPath is the way to every document in the order of ids.
 func primaryPath() *accessPath {
 	return &accessPath{name: "ecm:uuid", about: "every document by id", primary: true, rows: -1}
+}
+
+// kinds are indexes of a kind of documents, by the flag that these have.
+var kinds = []struct {
+	flag  byte
+	field query.Field
+}{
+	{layout.Proxy, query.Field{Name: "ecm:proxyTargetId", System: query.SysProxyTargetID, Kind: schema.String}},
+	{layout.Version, query.Field{Name: "ecm:versionVersionableId", System: query.SysVersionableID, Kind: schema.String}},
+}
+
+// kindPaths adds the ways to all proxies, all versions, or all documents that must be kept, if only these are wanted and no condition is
+// answered by a part of their index.
+func (t planner) kindPaths(p *plan, all []*accessPath, want string) ([]*accessPath, error) {
+	for i := range kinds {
+		k := &kinds[i]
+		index := indexOf(&k.field)
+		if p.want&k.flag != 0 && t.usable(index) && !slices.ContainsFunc(all, func(a *accessPath) bool { return a.name == index }) {
+			all = append(all, t.wholePath(index, &k.field))
+		}
+	}
+	kept, err := t.keptPath(p, want)
+	if kept != nil {
+		all = append(all, kept)
+	}
+	return all, err
+}
+
+// keptName stands in cursors for the documents that must be kept.
+const keptName = "retention"
+
+// keptPath is the way to the documents that must be kept, if only such documents are wanted and they are few.
+func (t planner) keptPath(p *plan, want string) (*accessPath, error) {
+	if !slices.ContainsFunc(p.exprs, asksKept) || p.q.Correlated() {
+		return nil, nil
+	}
+	most := t.maxSorted()
+	if want == keptName { // they may have become more since the first page
+		most = maxWalked
+	}
+	from, n := t.Repo().Name()+"/", 0
+	var ids []layout.ID
+	for key := range t.Secret(row.Kept).Scan(from, t.Repo().Name()+"0", false, most+1) { // "0" comes after "/"
+		n++
+		if id, ok := layout.ParseID(key[len(from):]); ok {
+			ids = append(ids, id)
+		}
+	}
+	if err := t.Err(); err != nil || n > most {
+		return nil, err
+	}
+	a := idPath(layout.SortIDs(ids), keptName)
+	a.about = "documents that must be kept"
+	return a, nil
+}
+
+// asksKept reports whether only documents that must be kept meet a condition.
+func asksKept(e query.Expr) bool {
+	x, ok := e.(*query.Predicate)
+	if !ok {
+		return false
+	}
+	switch x.Field.System {
+	case query.SysHasLegalHold:
+		return (x.Op == query.Eq || x.Op == query.Ne) && x.Values[0].V.(bool) == (x.Op == query.Eq)
+	case query.SysRetainUntil:
+		return !x.Not && x.Op != query.Ne && x.Op != query.IsNull || x.Op == query.IsNull && x.Not
+	}
+	return false
 }

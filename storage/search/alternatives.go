@@ -35,8 +35,8 @@ func (t planner) alternatives(p *plan, best *accessPath, want string) (all []*ac
 		return nil, nil
 	}
 	for i, e := range p.exprs {
-		l, ok := e.(*query.Logic)
-		if !ok || !l.Or {
+		l := t.eitherOf(p, e)
+		if l == nil {
 			continue
 		}
 		name := fmt.Sprint(alternativesName, i)
@@ -55,6 +55,42 @@ func (t planner) alternatives(p *plan, best *accessPath, want string) (all []*ac
 		}
 	}
 	return all, nil
+}
+
+// eitherOf returns a condition as an OR of others: what it is, or a condition on facets, which a document has by its type or of its own.
+// It returns nil if the condition is neither.
+func (t planner) eitherOf(p *plan, e query.Expr) *query.Logic {
+	switch e := e.(type) {
+	case *query.Logic:
+		if e.Or {
+			return e
+		}
+	case *query.Predicate:
+		if e.Field.System == query.SysMixin && !e.Not && (e.Op == query.Eq || e.Op == query.In) {
+			return t.facets(p, e)
+		}
+	}
+	return nil
+}
+
+// facets divides a condition on facets into one on the types that are wanted and one on the facets that documents have of their own.
+func (t planner) facets(p *plan, x *query.Predicate) *query.Logic {
+	own := &query.Field{Pos: x.Field.Pos, Name: x.Field.Name, System: query.SysOwnFacet, Kind: x.Field.Kind, Many: true}
+	either := &query.Logic{Or: true, Parts: []query.Expr{&query.Predicate{Pos: x.Pos, Field: own, Op: x.Op, Values: x.Values}}}
+	var types []query.Value
+	for _, typ := range t.types.Types() {
+		if p.names != nil && !p.names[typ.Name] {
+			continue
+		}
+		if slices.ContainsFunc(x.Values, func(v query.Value) bool { return slices.Contains(typ.Facets, v.V.(string)) }) {
+			types = append(types, query.Value{Pos: x.Pos, V: typ.Name})
+		}
+	}
+	if len(types) > 0 {
+		byType := &query.Field{Pos: x.Field.Pos, Name: "ecm:primaryType", System: query.SysType, Kind: x.Field.Kind}
+		either.Parts = append(either.Parts, &query.Predicate{Pos: x.Pos, Field: byType, Op: query.In, Values: types})
+	}
+	return either
 }
 
 // anyOf returns the access path of an OR, nil if one of its alternatives has no index.

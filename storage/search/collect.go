@@ -48,7 +48,7 @@ func (r *scan) covered(f *query.Field) bool {
 // coveredSystem reports whether the rows of every index hold a field.
 func coveredSystem(s query.System) bool {
 	switch s {
-	case query.SysUUID, query.SysParentID, query.SysAncestorID, query.SysType, query.SysState, query.SysMixin,
+	case query.SysUUID, query.SysParentID, query.SysAncestorID, query.SysType, query.SysState, query.SysMixin, query.SysOwnFacet,
 		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
 		return true
 	}

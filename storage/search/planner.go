@@ -126,6 +126,10 @@ func (t planner) choosePath(p *plan, want string) error {
 	types := p.typePath(t)
 	all := append(t.compoundPaths(p), p.paths(t)...)
 	p.answers = t.answering(p, all, types)
+	all, err := t.kindPaths(p, all, want)
+	if err != nil {
+		return err
+	}
 	if p.parent != nil {
 		all = append(all, childrenPath(*p.parent))
 	}

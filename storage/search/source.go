@@ -36,7 +36,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	}
 	if h.bare {
 		switch f.System {
-		case query.SysState, query.SysMixin:
+		case query.SysState, query.SysMixin, query.SysOwnFacet:
 			return nil, errNeedDoc
 		case query.SysType:
 			if h.Type == nil {
@@ -72,6 +72,10 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	case query.SysMixin:
 		if h.Bits&layout.HasFacets == 0 {
 			return s.scan.t.facetList(string(h.Type)), nil
+		}
+	case query.SysOwnFacet:
+		if h.Bits&layout.HasFacets == 0 {
+			return []any{}, nil
 		}
 	}
 	return nil, errNeedDoc
@@ -168,6 +172,8 @@ func (s docSource) System(f *query.Field) (any, error) {
 		return d.Type().Name, nil
 	case query.SysMixin:
 		return anyList(d.Facets()), nil
+	case query.SysOwnFacet:
+		return anyList(d.OwnFacets()), nil
 	case query.SysState:
 		return textOrNil(d.State()), nil
 	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:

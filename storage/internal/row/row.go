@@ -8,3 +8,6 @@ package row
 
 // Secret names a table of small records that the packages below storage alone can name.
 type Secret struct{ Name string }
+
+// Kept has a row for each document that must be kept, by repository and id. Package retention writes it, and searches read it.
+var Kept = Secret{Name: "retention"}
