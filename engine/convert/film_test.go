@@ -111,6 +111,7 @@ func TestHostileFilms(t *testing.T) {
 
 // TestEnded checks that a conversion ends with its call, and that slow and large ones are refused.
 func TestEnded(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // tests of other packages have their programs leave files in the system's
 	b := film(t, "a.mp4", "video/mp4", "-t", "2")
 	tools := Tools{Programs: programtest.Start(t, program.Limits{Transcoding: time.Millisecond, Out: 10_000, Time: time.Minute}, program.FFmpeg)}
 	if _, err := made(t, tools, "convertToMP4", b, nil); !fault.Is(err, fault.Limit) || !strings.Contains(err.Error(), "takes more than 1ms") {
