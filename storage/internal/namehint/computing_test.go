@@ -48,4 +48,29 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestNamesInTurn finds nearly all names that are asked for in turn, as long as there is room for them.
+func TestNamesInTurn(t *testing.T) {
+	for _, many := range []int{100, 3_000, 20_000, 100_000} {
+		var n Names
+		folder, lost := id(1), 0
+		for turn := range 2 {
+			for i := range many {
+				of := n.Of(folder, fmt.Sprint(i))
+				switch got := n.Find(of); {
+				case got == id(i):
+					continue
+				case got != (ID{}):
+					t.Fatalf("%d: %v", i, got)
+				case turn > 0:
+					lost++
+				}
+				n.Note(of, id(i))
+			}
+		}
+		if lost > many/20 {
+			t.Errorf("%d of %d names are lost", lost, many)
+		}
+	}
+}
+
 func id(i int) ID { return ID{1, byte(i >> 16), byte(i >> 8), byte(i)} }

@@ -13,7 +13,9 @@ type ID [16]byte
 
 const (
 	stripes = 256
-	// A stripe has one slot for each name, which takes the place of the one before. 256 stripes of 1,024 slots are 6 MB.
+	// A name may be in any slot of a set: of one slot each, names that share it would drive each other out although most are free.
+	// 256 stripes of 1,024 slots are 6 MB.
+	ways       = 8
 	leastSlots = 16
 	mostSlots  = 1024
 )
@@ -29,6 +31,7 @@ type stripe struct {
 	mu    sync.Mutex
 	slots []slot
 	used  int
+	next  int // slot of a full set that is given to another name
 }
 
 type slot struct {
@@ -54,11 +57,10 @@ func (n *Names) Find(name Name) ID {
 	s := &n.stripes[name.hash%stripes]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.slots) == 0 {
-		return ID{}
-	}
-	if at := s.at(name.hash); at.hash == name.hash {
-		return at.id
+	for _, at := range s.set(name.hash) {
+		if at.hash == name.hash {
+			return at.id
+		}
 	}
 	return ID{}
 }
@@ -80,12 +82,27 @@ func (n *Names) Note(name Name, id ID) {
 	s.put(slot{name.hash, id})
 }
 
-func (s *stripe) at(hash uint64) *slot { return &s.slots[hash/stripes%uint64(len(s.slots))] }
+// set returns the slots that a name may be in.
+func (s *stripe) set(hash uint64) []slot {
+	if len(s.slots) == 0 {
+		return nil
+	}
+	at := int(hash/stripes%uint64(len(s.slots))) &^ (ways - 1)
+	return s.slots[at : at+ways]
+}
 
 func (s *stripe) put(one slot) {
-	at := s.at(one.hash)
-	if at.id == (ID{}) {
-		s.used++
+	set := s.set(one.hash)
+	for i := range set {
+		switch free := set[i].id == (ID{}); {
+		case free:
+			s.used++
+			fallthrough
+		case set[i].hash == one.hash:
+			set[i] = one
+			return
+		}
 	}
-	*at = one
+	s.next++
+	set[s.next%ways] = one
 }
