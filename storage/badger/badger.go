@@ -105,6 +105,7 @@ type store struct {
 
 	pending  pending
 	hot      hot
+	rows     rowCache
 	pointers pointerCache
 	warming  warming
 

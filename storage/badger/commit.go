@@ -174,6 +174,7 @@ func (s *store) lead() {
 	}
 	run := g.run(s.hot.seed)
 	s.hot.write(run)
+	s.rows.write(run)
 	s.pending.publish(run, s.history)
 	for _, r := range g.requests {
 		s.topics.Wake(r.batch.Wake)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"catena/storage/badger/values"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -44,23 +43,36 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 			return value, nil
 		}
 	}
-	item, err := s.txn.Get(key)
-	switch {
-	case err == nil:
-		var at values.Pointer
-		if value, at, err = s.s.load(item, nil); err == nil && at.File != 0 { // the item is ours alone, so its value is as well
-			s.s.pointers.learn(key, hash, at, item.Version(), s.mark.Version)
+	value = s.s.rows.get(key, hash, s.mark.Version)
+	known := value != nil
+	if !known {
+		if value, err = s.read(key, hash); err != nil {
+			return nil, broken(err)
 		}
-	case errors.Is(err, badger.ErrKeyNotFound):
-		err = nil
 	}
-	if err != nil {
-		return nil, broken(err)
-	}
-	if s.write || s.s.hot.again(hash) {
+	switch {
+	case s.write || s.s.hot.again(hash):
 		s.s.hot.put(key, value, hash, s.mark.Version)
+	case !known:
+		s.s.rows.put(key, value, hash, s.mark.Version)
 	}
 	return value, nil
+}
+
+// read returns the value that the tables and files have of a key, nil if there is none.
+func (s *snapshot) read(key []byte, hash uint64) ([]byte, error) {
+	item, err := s.txn.Get(key)
+	switch {
+	case errors.Is(err, badger.ErrKeyNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	value, at, err := s.s.load(item, nil)
+	if err == nil && at.File != 0 { // the item is ours alone, so its value is as well
+		s.s.pointers.learn(key, hash, at, item.Version(), s.mark.Version)
+	}
+	return value, err
 }
 
 // pending returns the last write of a key that may not be in Badger yet, nil if there is none.
