@@ -218,6 +218,9 @@ func serverOf(t *testing.T, in world) (*resttest.Server, *scenario.Clock) {
 	var runs *waiting.Runs
 	declarations := func() *declaration.Declarations {
 		types, err := declaration.New(fstest.MapFS{}, fstest.MapFS{})
+		if err == nil {
+			err = types.Declare()
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,6 +30,9 @@ func managed(t *testing.T) *resttest.Server {
 	t.Helper()
 	schedules, hooks, listeners := schedule.New(), hook.New(), listener.New()
 	types, err := declaration.New(fstest.MapFS{}, fstest.MapFS{})
+	if err == nil {
+		err = types.Declare()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,7 +54,6 @@ import (
 	"catena/storage/blob"
 	"catena/storage/cluster"
 	"catena/storage/credential"
-	"catena/storage/declare"
 	"catena/storage/directory"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
@@ -142,25 +142,39 @@ func (g *global) files(ctx context.Context) (*app, error) {
 // If it fails, nothing stays open, and a store that this call created is removed again, so that the next
 // start is still the first one, which sets the password of Administrator.
 func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
-	log, err := g.logger()
+	a, err := g.newApp()
+	if err == nil {
+		err = a.openFiles(ctx, g, o)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
-	if g.data == "" {
-		return nil, usage{fault.Invalid.Errorf("data: name a directory with --data or CATENA_DATA")}
+	return a, nil
+}
+
+// newApp is an app of which nothing is open.
+func (g *global) newApp() (*app, error) {
+	log, err := g.logger()
+	if err == nil && g.data == "" {
+		err = usage{fault.Invalid.Errorf("data: name a directory with --data or CATENA_DATA")}
 	}
+	return &app{dir: g.data, log: log, level: g.level, meters: newMeters()}, err
+}
+
+// openFiles is that of global, for an app that has been made.
+func (a *app) openFiles(ctx context.Context, g *global, o openOptions) error {
 	host.KeepPrivate()
 	if err := host.CheckOwner(g.data); err != nil {
-		return nil, usage{err}
+		return usage{err}
 	}
 	for _, sub := range []string{"", "actions", "chains", "directories", "hooks", "listeners", "mail", "modules", "providers", "schedules", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
-			return nil, usage{err}
+			return usage{err}
 		}
 	}
-	if err := g.openStore(ctx, a, o); err != nil {
-		return nil, err
+	err := g.openStore(ctx, a, o)
+	if err != nil {
+		return err
 	}
 	a.keeper = inDirectory(cmp.Or(o.home, g.data))
 	if a.database != nil {
@@ -168,18 +182,17 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 	}
 	cache := cmp.Or(o.limits.storage.BlobCache, limit.Defaults[storage.Limits]().BlobCache)
 	if o.withoutFiles {
-		a.blobs, err = blob.Open("", log)
+		a.blobs, err = blob.Open("", a.log)
 	} else {
-		a.blobs, a.location, err = g.openBlobs(ctx, a.keeper, cache, log)
+		a.blobs, a.location, err = g.openBlobs(ctx, a.keeper, cache, a.log)
 	}
 	if err != nil {
 		err = errors.Join(err, a.db.Close())
 		if a.fresh && !g.shared() { // it is still the next start that is the first
 			err = errors.Join(err, os.RemoveAll(filepath.Join(g.data, "store")))
 		}
-		return nil, err
 	}
-	return a, nil
+	return err
 }
 
 // open opens the data directory whole; an empty one gets the content of a fresh server.
@@ -188,23 +201,20 @@ func (g *global) open(ctx context.Context) (*app, error) {
 }
 
 func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
-	var read *declared
-	var wrong error
-	reading := make(chan struct{})
-	// Reading and checking the declarations takes about as long as opening the store, so a start is faster
-	// with both at once.
-	go func() { // while the store is opened, which waits for the disk
-		defer close(reading)
-		read, wrong = declarations(g.data)
-	}()
-	a, err := g.openFiles(ctx, o)
-	<-reading
+	a, err := g.newApp()
 	if err != nil {
 		return nil, err
 	}
-	a.declared = read
+	var made makings
+	made.begin(a, g.data, o) // while the store is opened, which waits for the disk
+	err = a.openFiles(ctx, g, o)
+	wrong := made.wait()
+	if err != nil {
+		a.db, a.blobs = nil, nil // which are closed
+		return nil, errors.Join(err, a.close())
+	}
 	if wrong == nil && a.fresh {
-		wrong = read.misfit() // nothing can be kept yet
+		wrong = a.declared.misfit() // nothing can be kept yet
 	}
 	if wrong != nil {
 		return nil, errors.Join(usage{wrong}, a.close())
@@ -217,24 +227,55 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	case a.fresh && o.adminPassword == "" && g.shared():
 		return nil, errors.Join(usage{errors.New("the database is empty: start a server with --store, or run catena init")}, a.close())
 	}
-	if err := a.start(ctx, o); err != nil {
+	if err = a.start(ctx, o); err == nil {
+		err = made.unfit
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
+	a.arm(ctx, o, made.set)
 	return a, nil
+}
+
+// makings are what a start makes beside opening the store, since both take about as long: what the files declare, and the set of
+// operations, which does not ask for that yet.
+type makings struct {
+	running      sync.WaitGroup
+	set          *engine.Set
+	wrong, unfit error // with what the files declare; with the settings of what operations use
+}
+
+// begin begins with a data directory.
+func (m *makings) begin(a *app, dir string, o openOptions) {
+	m.running.Go(func() {
+		a.declared = readDeclared(dir)
+		m.running.Go(func() { m.wrong = a.declared.declare() })
+		var self string
+		if self, m.unfit = ownProgram(); m.unfit == nil {
+			a.tools(o, self)
+			m.set, m.unfit = a.assemble(o, self)
+		}
+	})
+}
+
+// wait returns what is wrong with what the files declare, once everything is made.
+func (m *makings) wait() error {
+	m.running.Wait()
+	return m.wrong
 }
 
 // ownProgram is the path of the program that workers are started from.
 var ownProgram = worker.Self
 
-// start puts the repository and the engine on the opened files.
-func (a *app) start(ctx context.Context, o openOptions) error {
-	self, err := ownProgram()
-	if err != nil {
-		return err
-	}
+// tools are what reads and converts files in processes of its own.
+func (a *app) tools(o openOptions, self string) {
 	a.films = convert.Films{Formats: o.films, Largest: o.limits.program.Film}
 	a.programs = program.New([]string{self, workerVerb, ofProgram}, worker.Installed, o.limits.program)
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, a.programs.Path(program.PDFToPPM), o.limits.pdf)
+}
+
+// start puts the repositories on the opened files.
+func (a *app) start(ctx context.Context, o openOptions) (err error) {
 	a.repo, err = storage.Open(ctx, a.repository(o), o.adminPassword)
 	if err != nil {
 		return err
@@ -258,7 +299,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		}
 		a.branches = append(a.branches, branch{repo: r})
 	}
-	return a.arm(ctx, o, self)
+	return nil
 }
 
 // repository is how the first repository of the store is opened.
@@ -279,9 +320,8 @@ func (a *app) further(o openOptions, name string) storage.Config {
 	}
 }
 
-// arm makes the engine with everything that runs on it. The engine exists before anything is deployed, and
-// everything is deployed before the first request is answered.
-func (a *app) arm(ctx context.Context, o openOptions, self string) error {
+// assemble makes what runs on the engine, and the set of operations. Neither asks for a repository yet.
+func (a *app) assemble(o openOptions, self string) (*engine.Set, error) {
 	a.chains = chains.New()
 	a.chains.Workflows = func(name string) (uses []chains.Use) {
 		a.declared.texts.Workflows.Value().Uses(name, func(model, node string) { uses = append(uses, chains.Use{Kind: "workflow", Name: model, Node: node}) })
@@ -291,12 +331,22 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.listeners, a.schedules, a.hooks, a.waiting = listener.New(), schedule.New(), hook.New(), waiting.New()
 	err := errors.Join(a.sender(o.smtp, o.base), a.printer(o.chromium))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.outside.Folder = o.exports
 	if a.outside.Client, err = egress.New(o.egress); err != nil {
-		return usage{err}
+		return nil, usage{err}
 	}
+	set, err := engine.NewSet(append(a.operations(self, o.driveTests), a.deployments().Ops())...)
+	if err != nil {
+		return nil, err
+	}
+	return chains.Builtin(set)
+}
+
+// arm makes the engine with everything that runs on it. The engine exists before anything is deployed, and
+// everything is deployed before the first request is answered.
+func (a *app) arm(ctx context.Context, o openOptions, set *engine.Set) {
 	// Listeners are added before the first request, as the list of a repository is not locked.
 	for i, b := range a.branches {
 		decks.Listen(b.repo)
@@ -311,19 +361,11 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.waiting.Watch(b.repo)
 		}
 	}
-	set, err := engine.NewSet(append(a.operations(self, o.driveTests), a.deployments().Ops())...)
-	if err != nil {
-		return err
-	}
-	if set, err = chains.Builtin(set); err != nil {
-		return err
-	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Programs: a.programs, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads, Keeper: a.waiting})
 	// Kept texts may name an operation that is gone: they stay kept, and everything else works.
 	if err := a.deployments().Load(ctx, a.engine); err != nil {
 		a.log.Error("not deployed", "error", err)
 	}
-	return nil
 }
 
 // converting is what conversions in the background use.
@@ -349,11 +391,6 @@ func checkFilms(words []string) error {
 	return nil
 }
 
-// deployments are what is deployed at run time. Types and directories are in front, since all others name them; chains call scripts, and the others call both.
-func (a *app) deployments() library.Deployments {
-	return library.Deployments{a.declared.kinds, a.declared.texts, a.scripts.Modules(), a.scripts, a.chains, a.listeners, a.waiting, a.schedules, a.hooks}
-}
-
 // operations are those of the program, as they are configured: the families of ops, and decks. What is
 // deployed at run time (chains, scripts) joins the set later.
 func (a *app) operations(self string, driveTests bool) [][]engine.Op {
@@ -366,46 +403,6 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 		Service:      service.Config{Level: a.level, Server: &a.server},
 		Texts:        a.declared.texts,
 	}), decks.Ops)
-}
-
-// sync deploys the files of the data directory: types of documents and directories first, since all others name them, then modules and
-// scripts, since chains call these, and what names chains last.
-func (a *app) sync(ctx context.Context) error {
-	d := a.declared
-	_, err := d.kinds.Sync(ctx, a.engine, d.in("types"), d.in("directories"))
-	errs := []error{err}
-	for _, f := range []struct {
-		folder string
-		kind   interface {
-			Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error)
-		}
-	}{
-		{"templates", d.texts.Templates},
-		{"mail", d.texts.Mail},
-		{"providers", d.texts.Providers},
-		{"modules", a.scripts.Modules()},
-		{"scripts", a.scripts},
-		{"chains", a.chains},
-		{"actions", d.texts.Actions},
-		{"workflows", d.texts.Workflows},
-		{"listeners", a.listeners},
-		{"schedules", a.schedules},
-		{"hooks", a.hooks},
-	} {
-		_, err := f.kind.Sync(ctx, a.engine, d.in(f.folder))
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// actionStatus fails if an action is not offered, because of an operation that it names.
-func (a *app) actionStatus() error {
-	return declare.ErrorOf(a.declared.texts.Actions.Value().Check(a.engine.Set()))
-}
-
-// workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.
-func (a *app) workflowStatus(context.Context) error {
-	return declare.ErrorOf(ops.WorkflowsWork(a.engine.Set(), a.repo.Types(), a.declared.texts.Workflows.Value()))
 }
 
 // handler is the REST interface on this data directory.
@@ -426,8 +423,8 @@ func (a *app) close() error {
 	if a.renderer.Browser != nil {
 		a.renderer.Browser.Close()
 	}
-	a.programs.Close()
 	// Each part may be missing: close also serves a start that failed half way.
+	a.programs.Close()
 	if a.scripts != nil {
 		errs = append(errs, a.scripts.Close())
 	}
@@ -441,7 +438,10 @@ func (a *app) close() error {
 	if a.blobs != nil {
 		errs = append(errs, a.blobs.Close())
 	}
-	return errors.Join(append(errs, a.db.Close())...)
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // made returns why there is no data directory, or nil.

@@ -66,9 +66,11 @@ func (s *serve) rehearse(ctx context.Context, g *global, d *declared) (err error
 		return err
 	}
 	a.branches = []branch{{repo: a.repo}}
-	if err := a.arm(ctx, o, self); err != nil {
+	set, err := a.assemble(o, self)
+	if err != nil {
 		return err
 	}
+	a.arm(ctx, o, set)
 	a.schedules.Users, a.hooks.Users = users, users
 	// What is refused of the kept texts was accepted before, or lacks what is gone: serve logs that too, and goes on.
 	// One that names another which comes later is tried again.

@@ -66,7 +66,8 @@ func configCheck(g *global) *cobra.Command {
 
 // checkAll tells everything that is wrong with settings, the environment and the declarations of a data directory.
 func (s *serve) checkAll(ctx context.Context, g *global) error {
-	d, err := declarations(g.data)
+	d := readDeclared(g.data)
+	err := d.declare()
 	bad := s.check()
 	if err == nil && bad == nil {
 		err = s.rehearse(ctx, g, d)

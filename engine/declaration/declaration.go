@@ -51,19 +51,20 @@ type follower interface {
 // Beside has kinds of texts stand against types that would not fit to them. It is called before anything is deployed.
 func (d *Declarations) Beside(kinds ...follower) { d.beside = append(d.beside, kinds...) }
 
-// New returns the declarations of an engine: what is built in, and the files of two folders. Directories whose files do not fit to the
-// types are left to Unread, since the store may keep more types.
+// New returns the declarations of an engine with the files of two folders. What they declare is for Declare to find out.
 func New(types, directories fs.FS) (*Declarations, error) {
 	d := &Declarations{}
 	d.types.Kind = &library.Kind{Family: "Type", Noun: "type", Ext: YAML, Check: d.checker(&d.types), Put: d.put, Keep: d.keeper(&d.types)}
 	d.directories.Kind = &library.Kind{Family: "Vocabulary", Noun: "vocabulary", Nouns: "vocabularies", Ext: YAML, Check: d.checker(&d.directories), Put: d.put, Keep: d.keeper(&d.directories)}
-	if err := errors.Join(d.types.read(types), d.directories.read(directories)); err != nil {
-		return nil, err
-	}
-	var err error
-	d.base, d.baseUnread, err = d.over(nil, nil)
 	d.unread.Store(&d.baseUnread)
-	return d, err
+	return d, errors.Join(d.types.read(types), d.directories.read(directories))
+}
+
+// Declare makes what is built in and what the files declare, before a store is open. Types that are wrong are an error. Directories
+// whose files do not fit to the types are left to Unread, since the store may keep more types.
+func (d *Declarations) Declare() (err error) {
+	d.base, d.baseUnread, err = d.over(nil, nil)
+	return err
 }
 
 // builtIn is what there is without any text, which is read once.

@@ -40,6 +40,9 @@ func serversWith(t *testing.T, n int, files, directories fstest.MapFS, change fu
 	var config storage.Config
 	for range n {
 		d, err := New(files, directories)
+		if err == nil {
+			err = d.Declare()
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,8 +35,8 @@ func openTables(dir string, log badger.Logger) (*badger.DB, error) {
 	o.BaseTableSize = 4500 << 10
 	o.TableSizeMultiplier = 1
 	o.ValueThreshold = inlineSize + 1 // nothing goes to Badger's own value log, which hides damage and keeps what is overwritten
-	o.ValueLogFileSize = 2 << 20
-	o.Compression = 0 // a damaged block then keeps its other values readable
+	o.ValueLogFileSize = 1 << 20      // the least: each start makes such a file, twice as large, and the system may read it ahead
+	o.Compression = 0                 // a damaged block then keeps its other values readable
 	o.BlockCacheSize = 0
 	o.IndexCacheSize = 0
 	var err error
