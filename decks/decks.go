@@ -15,6 +15,7 @@ package decks
 
 import (
 	"slices"
+	"sync"
 
 	"catena/decks/export"
 	"catena/decks/field"
@@ -25,8 +26,8 @@ import (
 	"catena/engine"
 )
 
-// Ops are the operations of the deck service.
-var Ops = OpsFor(field.Fields)
+// Ops are the operations of the deck service, which are put together once: not every process needs them.
+var Ops = sync.OnceValue(func() []engine.Op { return OpsFor(field.Fields) })
 
 // OpsFor returns the operations for decks with the fields of a table.
 func OpsFor(t field.Table) []engine.Op {

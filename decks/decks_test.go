@@ -55,7 +55,7 @@ func newService(t testing.TB) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := engine.NewSet(Ops)
+	set, err := engine.NewSet(Ops())
 	if err != nil {
 		t.Fatal(err)
 	}

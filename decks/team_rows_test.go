@@ -12,7 +12,7 @@ import (
 // table is the deck operations for tables of rows, with the users carol, dave and erin besides alice and bob.
 func table(t *testing.T) *opstest.Engine {
 	t.Helper()
-	s := opstest.Serve(t, Ops)
+	s := opstest.Serve(t, Ops())
 	Listen(s.Repo)
 	s.Do("Administrator", func(c *engine.Ctx) error {
 		for _, name := range []string{"carol", "dave", "erin"} {

@@ -177,7 +177,7 @@ func TestDeprecated(t *testing.T) {
 // TestSecrets looks for parameters that have the name of a secret and are not declared as one: those that are none are
 // named here.
 func TestSecrets(t *testing.T) {
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops)...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops())...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // TestGoldenCallers holds for every operation who may call it from where, so that a change of that shows in review.
 func TestGoldenCallers(t *testing.T) {
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops)...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops())...)
 	if err != nil {
 		t.Fatal(err)
 	}

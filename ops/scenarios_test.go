@@ -237,7 +237,7 @@ func serverOf(t *testing.T, in world) (*resttest.Server, *scenario.Clock) {
 				return nil
 			})
 		},
-		Ops: decks.Ops,
+		Ops: decks.Ops(),
 		Deployed: func() library.Deployments {
 			runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}})
 			t.Cleanup(func() {

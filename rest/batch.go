@@ -6,13 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/lazy"
 )
 
 // held is a call that a request in a batch makes, and what will encode its result.
@@ -84,7 +84,7 @@ func (x *Request) plan(b batched, ids map[string]bool) (planned, engine.Effect, 
 		}
 	}
 	switch {
-	case b.ID != "" && !requestID.MatchString(b.ID):
+	case b.ID != "" && !requestID().MatchString(b.ID):
 		return planned{}, 0, fault.Invalid.Errorf("id %.100q: must have up to 64 letters, digits and . _ -", b.ID).In("id")
 	case ids[b.ID]:
 		return planned{}, 0, fault.Invalid.Errorf("id %q: is already used by an earlier request", b.ID).In("id")
@@ -236,9 +236,9 @@ func (silent) WriteHeader(int) {}
 
 // referring is what stands in a request of a batch for a value of an earlier answer: {$ID#POINTER}, with the
 // id of the request and a JSON Pointer (RFC 6901) into the body it was answered with.
-var referring = regexp.MustCompile(`\{\$([A-Za-z0-9_.-]{1,64})#([^{}]*)\}`)
+var referring = lazy.Regexp(`\{\$([A-Za-z0-9_.-]{1,64})#([^{}]*)\}`)
 
-var requestID = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var requestID = lazy.Regexp(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // filler puts the values of earlier answers in place of references to them. Nothing is evaluated: a value is looked
 // up where the pointer points, and what it holds is not read again.
@@ -256,7 +256,7 @@ func newFiller(room int64) *filler {
 func (b *batched) refers() map[string]string {
 	out := map[string]string{}
 	note := func(text string) {
-		for _, m := range referring.FindAllStringSubmatch(text, -1) {
+		for _, m := range referring().FindAllStringSubmatch(text, -1) {
 			out[m[1]] = m[0]
 		}
 	}
@@ -274,7 +274,7 @@ func (b *batched) refers() map[string]string {
 // fill returns a request with values in place of its references. In a path a value is one segment, or one value of
 // a query; in the body, a text that is nothing else becomes the value, and in others it is written as text.
 func (f *filler) fill(b batched) (batched, error) {
-	plain := referring.ReplaceAllStringFunc(b.Path, func(m string) string { return strings.Repeat("-", len(m)) })
+	plain := referring().ReplaceAllStringFunc(b.Path, func(m string) string { return strings.Repeat("-", len(m)) })
 	before, _, _ := strings.Cut(plain, "?") // pointers may hold a question mark, too
 	path, err := f.inText(b.Path[:len(before)], url.PathEscape)
 	if err != nil {
@@ -301,7 +301,7 @@ func (f *filler) fill(b batched) (batched, error) {
 
 // inValue is what a text of a body becomes.
 func (f *filler) inValue(text string) (any, error) {
-	if m := referring.FindStringSubmatch(text); m != nil && m[0] == text {
+	if m := referring().FindStringSubmatch(text); m != nil && m[0] == text {
 		v, err := f.value(m)
 		if err != nil {
 			return nil, err
@@ -318,12 +318,12 @@ func (f *filler) inValue(text string) (any, error) {
 // inText writes values into a text.
 func (f *filler) inText(text string, escape func(string) string) (string, error) {
 	var err error
-	out := referring.ReplaceAllStringFunc(text, func(whole string) string {
+	out := referring().ReplaceAllStringFunc(text, func(whole string) string {
 		if err != nil {
 			return ""
 		}
 		var v any
-		if v, err = f.value(referring.FindStringSubmatch(whole)); err != nil {
+		if v, err = f.value(referring().FindStringSubmatch(whole)); err != nil {
 			return ""
 		}
 		var s string

@@ -169,7 +169,7 @@ func listed(t *testing.T, s *resttest.Server, op string) {
 // TestBrowserAccessAdministrator looks in the same way at what only administrators see: the cards of a chain, the dialogs of
 // documents, runs.
 func TestBrowserAccessAdministrator(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen, Runs: true})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen, Runs: true})
 	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.Lock\ninput: document\nsteps:\n  - op: Document.Lock\n  - if: \"true\"\n    then:\n      - op: Document.Unlock\n"}}`)
 	s.Do("POST", "/api/v1/automation/Desk.Lock", `{"input": "/"}`)
 	listed(t, s, "Desk.Lock")
@@ -203,7 +203,7 @@ func TestBrowserAccessAdministrator(t *testing.T) {
 // controls have names, all text stands out in light and in dark, and the Tab key goes through
 // everything in order with a mark around it.
 func TestBrowserAccess(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
 	s.User("alice")
 	pro(t, s, "alice")
 	path := makeDeck(t, s, map[string]any{"title": "Plans", "description": "What we will do.", "data": threeSlides, "visibility": "all"})

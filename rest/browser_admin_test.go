@@ -46,7 +46,7 @@ func managed(t *testing.T) *resttest.Server {
 	types.Beside(texts.Providers, texts.Actions, texts.Workflows)
 	s := resttest.Start(t, resttest.Config{
 		Storage: func(c *storage.Config) { c.Declared = types.Declared },
-		Ops:     decks.Ops, Single: true, Repo: decks.Listen,
+		Ops:     decks.Ops(), Single: true, Repo: decks.Listen,
 		Deployed: func() library.Deployments {
 			return library.Deployments{types, texts, chains.New(), waiting.New(), schedules, hooks, listeners}
 		},

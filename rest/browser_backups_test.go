@@ -54,7 +54,7 @@ func (c *copier) shown(context.Context) *process.Backups {
 
 // TestBrowserBackups makes a backup on the page of administration, follows it, and verifies it.
 func TestBrowserBackups(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Process: (&copier{}).server()})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Process: (&copier{}).server()})
 	b := browse(t, s)
 	b.signIn("Administrator")
 	b.open("/ui/admin#server")

@@ -48,7 +48,7 @@ func (b *tab) checked(source string) {
 // TestBrowserChains builds a chain of four steps with a condition by cards alone, sees an error at its field, saves it, sees
 // what each step of a dry run would change, and runs it.
 func TestBrowserChains(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
 	s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": {"type": "Folder", "name": "desk"}}`)
 	b := browse(t, s)
 	b.signIn("Administrator")
@@ -125,7 +125,7 @@ func TestBrowserChains(t *testing.T) {
 // TestBrowserChainText changes a chain as text and by cards in turns: comments stay, cards follow the text, steps are moved
 // with the keyboard, edits are undone, and an older version comes back.
 func TestBrowserChainText(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
 	b := browse(t, s)
 	b.signIn("Administrator")
 	b.open("/ui/chains")

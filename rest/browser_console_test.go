@@ -22,7 +22,7 @@ import (
 // TestBrowserKeys makes a key on its page, which is shown once, uses it and revokes it.
 func TestBrowserKeys(t *testing.T) {
 	var skip atomic.Int64
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Storage: func(c *storage.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Storage: func(c *storage.Config) {
 		c.Clock = func() time.Time { return time.Now().Add(time.Duration(skip.Load())) }
 	}})
 	s.User("alice")
@@ -90,7 +90,7 @@ func TestBrowserKeys(t *testing.T) {
 
 // TestBrowserDownload makes a PDF with every option there is, and a ZIP.
 func TestBrowserDownload(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Printed", "data": threeSlides})
 	w := &export.Worker{Repo: s.Repo, PDF: render.Embedded{}, Log: slog.New(slog.DiscardHandler)}
@@ -143,7 +143,7 @@ func TestBrowserDownload(t *testing.T) {
 
 // TestBrowserProfile looks at somebody's decks as everybody sees them, and at the team's.
 func TestBrowserProfile(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	s.User("bob")
 	makeDeck(t, s, map[string]any{"title": "Hidden"})

@@ -38,7 +38,7 @@ func enter(t *testing.T) *arena {
 	a := &arena{}
 	a.canary = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { a.heard.Store(r.URL.String(), true) }))
 	t.Cleanup(a.canary.Close)
-	a.s = resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
+	a.s = resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	a.s.User("alice")
 	account(t, a.s, "alice", "pro", "", 0)
 	for i, attack := range decktest.Attacks() {

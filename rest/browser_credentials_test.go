@@ -11,7 +11,7 @@ import (
 // TestBrowserCredentials makes a credential by its form, which asks for what its kind needs, finds that a name is taken, and grants it to
 // a chain.
 func TestBrowserCredentials(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
 	s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Shop.Ask\nsteps: []\n"}}`)
 	b := browse(t, s)
 	b.signIn("Administrator")

@@ -33,7 +33,7 @@ const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwA
 
 // TestBrowserLooks chooses how a deck looks, puts a picture in, and looks at it as others do.
 func TestBrowserLooks(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	pro(t, s, "alice")
 	path := makeDeck(t, s, map[string]any{"title": "Looks", "data": "<section>\n  <h2>One</h2>\n</section>\n<section><h2>Two</h2></section>"})
@@ -105,7 +105,7 @@ func TestBrowserLooks(t *testing.T) {
 
 // TestBrowserSlides works on the list of slides with keys and takes it back.
 func TestBrowserSlides(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "List", "data": "<section><h2>A</h2></section>\n<section><h2>B</h2></section>\n<section><h2>C</h2></section>"})
 	b := browse(t, s)
@@ -155,7 +155,7 @@ func TestBrowserSlides(t *testing.T) {
 
 // TestBrowserFind finds a text in slides that are not shown, marks it, and goes on from there.
 func TestBrowserFind(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Find", "visibility": "all", "data": `<section><h2>Apples</h2><aside class="notes">pears</aside></section>` +
 		`<section><section><h2>Plums</h2></section><section><p>More apples</p></section></section><section data-markdown><script type="text/template">## Pears</script></section>`})
@@ -179,7 +179,7 @@ func TestBrowserFind(t *testing.T) {
 
 // TestBrowserFormulas draws formulas in the viewer with the built-in faces, whatever the machine has.
 func TestBrowserFormulas(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Formulas", "visibility": "all", "data": `<section><h2>Root</h2><p>\[\sqrt{x^2+1}\]</p>` +
 		`<script type="math/tex; mode=display">\mathbb{R} < \frac{1}{2}</script><p>and \(e^x\)</p></section>`})

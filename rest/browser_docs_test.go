@@ -43,7 +43,7 @@ func (b *tab) narrow(name string) {
 // TestBrowserDocumentActs creates a document, changes it by its form, locks, renames, copies, moves and trashes it, and finds
 // each change on the server.
 func TestBrowserDocumentActs(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	const in = "/api/v1/path/default-domain/workspaces"
 	for _, name := range []string{"plans", "archive"} {
 		if got := s.Do("POST", in, fmt.Sprintf(`{"entity-type":"document","type":"Workspace","name":%q,"properties":{"dc:title":%q}}`, name, strings.ToUpper(name))); got.StatusCode != http.StatusCreated {
@@ -132,7 +132,7 @@ func TestBrowserDocumentActs(t *testing.T) {
 // TestBrowserDocumentConflict has two people change the same document: the second is shown both values and chooses, and no
 // change of the first is lost.
 func TestBrowserDocumentConflict(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	const at = "/api/v1/path/default-domain/workspaces"
 	uid := s.Do("POST", at, `{"entity-type":"document","type":"Note","name":"note","properties":{"dc:title":"First","dc:description":"Nothing"}}`).JSON(t)["uid"].(string)
 	b := browse(t, s)
@@ -170,7 +170,7 @@ func TestBrowserDocumentConflict(t *testing.T) {
 // TestBrowserDocumentTabs grants a permission until a day, blocks what is inherited, comments, tags, and compares and restores
 // a version.
 func TestBrowserDocumentTabs(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	const at = "/api/v1/path/default-domain/workspaces"
 	uid := s.Do("POST", at, `{"entity-type":"document","type":"Note","name":"note","properties":{"dc:title":"A note","note:note":"First text","note:mime_type":"text/plain"}}`).JSON(t)["uid"].(string)
@@ -242,7 +242,7 @@ func TestBrowserDocumentTabs(t *testing.T) {
 
 // TestBrowserSearch finds documents, narrows them, reads the plan, saves the query and edits several documents at once.
 func TestBrowserSearch(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	const at = "/api/v1/path/default-domain/workspaces"
 	for i, nature := range []string{"letter", "letter", "invoice"} {
 		if got := s.Do("POST", at, fmt.Sprintf(`{"entity-type":"document","type":"Note","name":"n%d","properties":{"dc:title":"Plan %d","dc:nature":%q}}`, i, i, nature)); got.StatusCode != http.StatusCreated {

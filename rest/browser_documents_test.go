@@ -16,7 +16,7 @@ import (
 // TestBrowserDocuments follows the address of a document, as mails have it, through signing in to
 // the document's page, up to its folder, through the pages of what lies there, and to a file.
 func TestBrowserDocuments(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	made := func(in, kind, name, title string) map[string]any {
 		t.Helper()

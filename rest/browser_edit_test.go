@@ -20,7 +20,7 @@ func quote(s string) string {
 }
 
 func TestBrowserEditor(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Draft", "data": threeSlides})
 	b := browse(t, s)
@@ -79,7 +79,7 @@ func TestBrowserEditor(t *testing.T) {
 }
 
 func TestBrowserConsole(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	makeDeck(t, s, map[string]any{"title": "Plans", "description": "What we will do next year."})
 	makeDeck(t, s, map[string]any{"title": "<b>Not bold</b>"})
@@ -156,7 +156,7 @@ func TestBrowserConsole(t *testing.T) {
 // TestBrowserRail has the list of slides drawn, reorders it by keys, carries slides to and from the
 // clipboard, removes a picture and presents from the current slide.
 func TestBrowserRail(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Rail", "data": threeSlides})
 	if got := s.Do("POST", "/v1/decks/1/files?name=dot", `<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"/>`, "as", "alice", "Content-Type", "image/svg+xml"); got.StatusCode != http.StatusCreated {

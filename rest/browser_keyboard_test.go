@@ -78,7 +78,7 @@ func TestBrowserKeyboardChain(t *testing.T) {
 
 // TestBrowserKeyboardDocuments creates, opens, renames and trashes a document without a mouse.
 func TestBrowserKeyboardDocuments(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	b := browse(t, s)
 	b.signIn("Administrator")
 	b.open("/ui/documents#default/" + s.Do("GET", "/api/v1/path/default-domain/workspaces", "").JSON(t)["uid"].(string))

@@ -70,7 +70,7 @@ func TestBrowserAddresses(t *testing.T) {
 
 // TestConsoleByRole: pages whose operations are for administrators are offered to them alone; those who look after users get the users.
 func TestConsoleByRole(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
 	s.User("alice")
 	s.User("paula", "powerusers")
 	for _, c := range []struct {

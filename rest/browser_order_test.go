@@ -129,7 +129,7 @@ func TestBrowserSchedulePreview(t *testing.T) {
 
 // TestBrowserSlidesFirst has the slides of a page come before the script of the page: they go where the address says, and are drawn.
 func TestBrowserSlidesFirst(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "First", "visibility": "all", "data": "<section>one</section><section>two</section><section>three</section>"})
 	b := browse(t, s)

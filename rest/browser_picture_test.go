@@ -134,7 +134,7 @@ func (b *tab) pictures(address string) (out []image.Image) {
 // have a mean structural similarity of 0.98. Without CATENA_PICTURES=all (make pictures) only the short ones are shown.
 func TestPictures(t *testing.T) {
 	const want = 0.98
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	s.User("alice")
 	for _, sample := range samples {
 		if !sample.always && os.Getenv("CATENA_PICTURES") == "" {

@@ -20,7 +20,7 @@ import (
 )
 
 func TestBrowserPresent(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Talk", "data": threeSlides, "visibility": "all"})
 	b := browse(t, s)
@@ -50,7 +50,7 @@ func TestBrowserPresent(t *testing.T) {
 }
 
 func TestBrowserShare(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	if err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
 		u, err := people.Lookup(tx, "alice")
@@ -159,7 +159,7 @@ func TestBrowserAttacks(t *testing.T) {
 		t.Errorf("asked for %s", r.URL)
 	}))
 	t.Cleanup(canary.Close)
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	s.User("alice")
 	armed := func(i int) string {
 		return strings.NewReplacer("HIT", fmt.Sprintf("top.HIT%d=1;window.HIT%d=1;fetch('%s/%d')", i, i, canary.URL, i), "CANARY", fmt.Sprintf("%s/%d", canary.URL, i)).Replace(attacks[i])

@@ -18,7 +18,7 @@ import (
 // TestBrowserRecordedRuns looks at runs on their page: filters them, reads the steps of one that failed, corrects its values and
 // runs it again, and compares two.
 func TestBrowserRecordedRuns(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Single: true, Repo: decks.Listen}) // others have runs once they are written
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Single: true, Repo: decks.Listen}) // others have runs once they are written
 	for _, body := range []string{`{"type": "Folder", "name": "desk"}`, `{"type": "Folder", "name": "shelf"}`} {
 		s.Do("POST", "/api/v1/automation/Document.Create", `{"input": "/", "params": `+body+`}`)
 	}
@@ -96,7 +96,7 @@ func TestBrowserRecordedRuns(t *testing.T) {
 
 // TestBrowserJobs has a job that was given up tried again, and sees what becomes of it.
 func TestBrowserJobs(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Deployed: deployed, Single: true, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Single: true, Repo: decks.Listen})
 	settled, end := outbox.Watch(s.Repo)
 	t.Cleanup(end)
 	var tries atomic.Int32

@@ -32,7 +32,7 @@ func worker(t testing.TB) string {
 func withScripts(t testing.TB) *resttest.Server {
 	t.Helper()
 	exe := worker(t)
-	return resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Deployed: func() library.Deployments {
+	return resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Deployed: func() library.Deployments {
 		runner := scripts.New(scripts.Options{Worker: []string{exe}, Limits: scripts.Limits{Spares: 1}})
 		t.Cleanup(func() {
 			if err := runner.Close(); err != nil {

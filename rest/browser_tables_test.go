@@ -14,7 +14,7 @@ import (
 // TestBrowserTables makes documents of a CSV file, reads which rows were rejected, and exports what is in the folder and what is
 // selected.
 func TestBrowserTables(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	const in = "/api/v1/path/default-domain/workspaces"
 	if got := s.Do("POST", in, `{"entity-type":"document","type":"Workspace","name":"plans","properties":{"dc:title":"Plans"}}`); got.StatusCode != http.StatusCreated {
 		t.Fatal(got.Text)
@@ -66,7 +66,7 @@ func TestBrowserTables(t *testing.T) {
 // and has all rows in the end.
 func TestBrowserScroll(t *testing.T) {
 	const documents = 3000
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	var rows strings.Builder
 	for i := range documents {
 		fmt.Fprintf(&rows, `{"name":"d%05d","type":"Note","dc:title":"Plan %05d"}`+"\n", i, i)

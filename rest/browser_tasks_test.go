@@ -22,7 +22,7 @@ func reviewed(t *testing.T, s *resttest.Server, user string) string {
 
 // TestBrowserTasks has a document reviewed by people who use nothing but the pages.
 func TestBrowserTasks(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	for _, name := range []string{"alice", "bob", "carol"} {
 		s.User(name)
 	}

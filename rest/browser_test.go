@@ -264,7 +264,7 @@ const threeSlides = `<section><h1>First</h1><p>of three</p><aside class="notes">
 The area is $$\pi r^2$$</script></section>`
 
 func TestBrowserViewer(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Three slides", "description": "What there is to see.", "data": threeSlides, "visibility": "all"})
 	b := browse(t, s)

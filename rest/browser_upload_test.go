@@ -98,7 +98,7 @@ func packed(t *testing.T, data []byte) []string {
 // atDesk is a server with two workspaces and a section, and a tab that shows the first.
 func atDesk(t *testing.T) (*resttest.Server, *tab) {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	for _, d := range [][3]string{{"/default-domain/workspaces", "Workspace", "plans"}, {"/default-domain/workspaces", "Workspace", "archive"}, {"/default-domain/sections", "Section", "news"}} {
 		if got := s.Do("POST", "/api/v1/path"+d[0], fmt.Sprintf(`{"entity-type":"document","type":%q,"name":%q,"properties":{"dc:title":%q}}`, d[1], d[2], strings.ToUpper(d[2]))); got.StatusCode != http.StatusCreated {
 			t.Fatal(got.Text)

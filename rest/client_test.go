@@ -83,7 +83,7 @@ func TestClientBehindProxy(t *testing.T) {
 		last    int
 		remote  string
 	}{{networks("127.0.0.0/8"), http.StatusOK, "203.0.113.9"}, {networks("192.0.2.0/24"), http.StatusTooManyRequests, "127.0.0.1"}} {
-		s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops, testOps), Single: true, Repo: decks.Listen, Rest: func(r *rest.Config) {
+		s := resttest.Start(t, resttest.Config{Ops: slices.Concat(decks.Ops(), testOps), Single: true, Repo: decks.Listen, Rest: func(r *rest.Config) {
 			r.Limits.Rate, r.RateExempt, r.Proxies = 2, networks("203.0.113.0/24"), c.proxies
 		}})
 		s.User("alice")

@@ -129,7 +129,7 @@ func TestDamagedReaders(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = blobs.Close() })
 	s := resttest.Start(t, resttest.Config{
-		Repo: decks.Listen, Ops: decks.Ops,
+		Repo: decks.Listen, Ops: decks.Ops(),
 		Storage: func(c *storage.Config) { c.Blobs = blobs },
 		Engine:  func(c *engine.Config) { c.PDF = pdf.New(nil, drawer, pdf.Limits{}) },
 	})

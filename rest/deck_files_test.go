@@ -10,7 +10,7 @@ import (
 
 // TestDeckFiles keeps pictures with a deck at the service's own addresses.
 func TestDeckFiles(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	s.User("bob")
 	makeDeck(t, s, map[string]any{"title": "Talk", "data": `<section><img src="files/1/dot.svg"></section>`})

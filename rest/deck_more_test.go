@@ -33,7 +33,7 @@ func TestDeckDescribed(t *testing.T) {
 // TestDeckMore goes through the addresses that the specification leaves out, and checks their
 // answers against the description.
 func TestDeckMore(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	for _, name := range []string{"alice", "bob", "carol"} {
 		s.User(name)
 	}

@@ -21,7 +21,7 @@ func startDecks(t testing.TB, rate int) *resttest.Server {
 
 func startDecksOf(t testing.TB, rate int, single bool) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Single: single, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = rate }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Single: single, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = rate }})
 	s.User("alice")
 	return s
 }
@@ -213,7 +213,7 @@ func TestDeckRate(t *testing.T) {
 // TestDeckRateExempt counts no requests that come from a network that is exempt, and those of all others.
 func TestDeckRateExempt(t *testing.T) {
 	for network, last := range map[string]int{"127.0.0.0/8": http.StatusOK, "192.0.2.0/24": http.StatusTooManyRequests} {
-		s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Single: true, Repo: decks.Listen, Rest: func(c *rest.Config) {
+		s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Single: true, Repo: decks.Listen, Rest: func(c *rest.Config) {
 			c.Limits.Rate, c.RateExempt = 2, []netip.Prefix{netip.MustParsePrefix(network)}
 		}})
 		s.User("alice")

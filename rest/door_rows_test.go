@@ -96,7 +96,7 @@ func TestDoorsOfPages(t *testing.T) {
 
 // TestDoorsOfSignIn: signing in leads on to addresses of this server only.
 func TestDoorsOfSignIn(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Base = "https://h.example/p/nuxeo" }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Base = "https://h.example/p/nuxeo" }})
 	s.User("alice")
 	home := s.Do("GET", "/ui/login", "").Header.Get("Location")
 	if !strings.HasPrefix(home, "/p/") {

@@ -118,7 +118,7 @@ func TestEmbed(t *testing.T) {
 func TestBrowserEmbed(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) {
 		c.Access = slog.New(slog.NewJSONHandler(writeFunc(func(line []byte) (int, error) {
 			var said struct{ Path string }
 			mu.Lock()

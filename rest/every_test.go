@@ -53,7 +53,7 @@ func newEverything(t testing.TB, owner, folder string) *everything {
 	t.Helper()
 	e := &everything{t: t, owner: owner, folder: folder, file: folder + "/file"}
 	e.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: decks.Listen,
+		Ops: decks.Ops(), Repo: decks.Listen,
 		Storage: func(c *storage.Config) {
 			e.store = memory.New()
 			c.DB = kv.New(e.store, kv.Options{})

@@ -74,7 +74,7 @@ func TestKeysAreNotSaid(t *testing.T) {
 	var log bytes.Buffer
 	logs := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := resttest.Start(t, resttest.Config{
-		Ops: append(decks.Ops, testOps...), Repo: decks.Listen,
+		Ops: append(decks.Ops(), testOps...), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Limits.Rate, c.Log, c.Access = -1, logs, logs },
 	})
 	s.User("alice")

@@ -28,7 +28,7 @@ func counted(t *testing.T) (s *resttest.Server, runs *atomic.Int64) {
 		Run:     engine.On(func(none, *engine.Ctx, engine.Void) (string, error) { runs.Add(1); return "ran", nil }),
 	}
 	s = resttest.Start(t, resttest.Config{
-		Ops: append([]engine.Op{count}, decks.Ops...), Repo: decks.Listen,
+		Ops: append([]engine.Op{count}, decks.Ops()...), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Limits.Rate, c.Origins = -1, []string{"https://app.example.org"} },
 	})
 	s.User("alice")

@@ -180,7 +180,7 @@ func TestAssets(t *testing.T) {
 }
 
 func TestPagesBehindProxy(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) {
 		c.Base, c.DeckSources = "https://example.org/docs/nuxeo", []string{"https://media.example", "https://x.example; script-src *", "javascript:", "https://y.example/path"}
 	}})
 	s.User("alice")

@@ -112,7 +112,7 @@ func differential() map[string]int {
 // TestParsers sends bodies that parsers disagree about to every entry point that takes fields: all say
 // the same, and what they take is the same.
 func TestParsers(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	s.User("alice")
 	all := differential()
 	for fields, want := range all {

@@ -15,7 +15,7 @@ import (
 // through the proxy.
 func TestPrefix(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: decks.Listen,
+		Ops: decks.Ops(), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Base = "https://example.org/behind/nuxeo" },
 	})
 	s.User("alice")

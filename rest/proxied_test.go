@@ -37,7 +37,7 @@ func behind(t *testing.T, path string) *proxied {
 	t.Cleanup(proxy.Close)
 	p := &proxied{t: t, public: proxy.URL + "/behind"}
 	p.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Base = p.public + path },
+		Ops: decks.Ops(), Repo: decks.Listen, Rest: func(c *rest.Config) { c.Base = p.public + path },
 	})
 	to, err := url.Parse(p.URL)
 	if err != nil {

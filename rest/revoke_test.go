@@ -53,7 +53,7 @@ func newEnding(t *testing.T) *ending {
 		return engine.Void{}, nil
 	})}
 	e.Server = resttest.Start(t, resttest.Config{
-		Ops: append([]engine.Op{waits}, decks.Ops...), Repo: decks.Listen,
+		Ops: append([]engine.Op{waits}, decks.Ops()...), Repo: decks.Listen,
 		Rest: func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
 	e.update(func(tx *storage.Tx) error {

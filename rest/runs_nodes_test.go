@@ -19,7 +19,7 @@ func TestCallElsewhere(t *testing.T) {
 	if storagetest.Nodes() == 1 {
 		t.Skip("TEST_STORE is not nodes")
 	}
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops), Deployed: deployed, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops()), Deployed: deployed, Repo: decks.Listen})
 	s.User("alice")
 	s.User("bob")
 	// everywhere waits until both servers, one after the other, give an answer.

@@ -51,7 +51,7 @@ func searchOn(_ none, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 
 func startStuck(t *testing.T) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops), Deployed: deployed, Single: true, Repo: decks.Listen, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops()), Deployed: deployed, Single: true, Repo: decks.Listen, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
 	s.User("alice")
 	s.User("bob")
 	err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {

@@ -35,7 +35,7 @@ func lend(t *testing.T) *lent {
 	l := &lent{t: t}
 	logs := slog.New(slog.NewJSONHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	l.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: func(r *storage.Repo) {
+		Ops: decks.Ops(), Repo: func(r *storage.Repo) {
 			decks.Listen(r)
 			countTogether(t, r)
 		},

@@ -53,7 +53,7 @@ func describe(t *testing.T, change ...func(*storage.Config)) *described {
 	s := &described{t: t, keys: map[string]string{}}
 	clock := func() time.Time { return at.Add(time.Duration(s.skip.Load())) }
 	s.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: decks.Listen,
+		Ops: decks.Ops(), Repo: decks.Listen,
 		Storage: func(c *storage.Config) {
 			c.Clock, c.Owners = clock, slices.Concat(c.Owners, decks.Owners)
 			for _, f := range change {

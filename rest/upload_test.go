@@ -129,7 +129,7 @@ func TestUploadBelongsToItsUser(t *testing.T) {
 
 // TestForeignFiles: anyone who knows what another user's batch is called gets nothing of its files, wherever a file is named.
 func TestForeignFiles(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops()})
 	s.User("alice")
 	s.User("bob")
 	at := batch(t, s, "as", "alice")

@@ -1,11 +1,11 @@
 package scripts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/lazy"
 )
 
 // The parser knows neither import nor export. Both are read from the text here and replaced by blanks, so that every character
@@ -356,9 +356,9 @@ func (m *moduleText) locals() (names []string) {
 	return names
 }
 
-var moduleTag = regexp.MustCompile(`(?m)^[ \t]*\*?[ \t]*@module[ \t]+(\S+)`)
+var moduleTag = lazy.Regexp(`(?m)^[ \t]*\*?[ \t]*@module[ \t]+(\S+)`)
 
-var moduleNames = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
+var moduleNames = lazy.Regexp(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
 
 // moduleName reads the name of a module from the comment at the start of its text.
 func moduleName(file, source string) (string, []Problem) {
@@ -366,12 +366,12 @@ func moduleName(file, source string) (string, []Problem) {
 	if start := strings.Index(source, "/**"); start >= 0 && strings.TrimSpace(stripLineComments(source[:start])) == "" {
 		comment, _, _ = strings.Cut(source[start+3:], "*/")
 	}
-	found := moduleTag.FindStringSubmatchIndex(comment)
+	found := moduleTag().FindStringSubmatchIndex(comment)
 	if found == nil {
 		return "", []Problem{{File: file, Line: 1, Column: 1, Message: "a module must begin with a comment /** … @module name … */"}}
 	}
 	name := comment[found[2]:found[3]]
-	if !moduleNames.MatchString(name) {
+	if !moduleNames().MatchString(name) {
 		at := strings.Index(source, "/**") + 3 + found[2]
 		p := (&declarations{scanner: scanner{src: source}}).at(at)
 		return "", []Problem{{File: file, Line: p.line, Column: p.column, Message: "name " + name + ": must begin with a letter and contain only letters, digits and . _ - /, at most 100"}}

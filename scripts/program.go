@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/dop251/goja/token"
 
 	"catena/storage/fault"
+	"catena/storage/lazy"
 )
 
 // program is a compiled script. It is never changed and may run in many machines at once.
@@ -195,7 +195,7 @@ func syntaxFault(err error, file, source string) error {
 }
 
 // forAwait is the loop whose await the parser does not expect.
-var forAwait = regexp.MustCompile(`\bfor\s+await\b`)
+var forAwait = lazy.Regexp(`\bfor\s+await\b`)
 
 // lacking is what goja says about a part of the language that it does not have, in words that say what to write instead.
 func lacking(text, source string, line int) string {
@@ -203,7 +203,7 @@ func lacking(text, source string, line int) string {
 	switch {
 	case strings.HasPrefix(text, "Async generators"):
 		return "asynchronous generators are not supported: return a list"
-	case strings.HasSuffix(text, "token await") && 1 <= line && line <= len(lines) && forAwait.MatchString(lines[line-1]):
+	case strings.HasSuffix(text, "token await") && 1 <= line && line <= len(lines) && forAwait().MatchString(lines[line-1]):
 		return "for await is not supported: use for with await in its body"
 	}
 	return text

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
+	"catena/storage/lazy"
 )
 
 // A server may have several repositories. Each has a tree of documents, permissions, versions, an audit
@@ -108,7 +108,7 @@ func (r *Repo) join(first *Repo) error {
 		r.common = &common{whole: r.db}
 		return r.add(r)
 	}
-	if !repositoryName.MatchString(r.name) {
+	if !repositoryName().MatchString(r.name) {
 		return fault.Invalid.Errorf("repository %q: a name must have up to 32 letters, digits, - and _, and begin with a letter", r.name)
 	}
 	db, err := first.whole.Part(r.name, sharedKey)
@@ -119,7 +119,7 @@ func (r *Repo) join(first *Repo) error {
 	return r.add(r)
 }
 
-var repositoryName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+var repositoryName = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 
 const repositoryTable = "repositories"
 
@@ -141,7 +141,7 @@ func (r *Repo) Declare(ctx context.Context, names ...string) ([]string, error) {
 			all[d.Name] = true
 		}
 		for _, name := range names {
-			if !repositoryName.MatchString(name) || strings.EqualFold(name, r.name) {
+			if !repositoryName().MatchString(name) || strings.EqualFold(name, r.name) {
 				return fault.Invalid.Errorf("repository %q: a name must have up to 32 letters, digits, - and _, begin with a letter and not be %s", name, r.name)
 			}
 			if all[name] {

@@ -402,7 +402,7 @@ func (a *app) operations(self string, driveTests bool) [][]engine.Op {
 		Spreadsheets: []string{self, workerVerb, ofSheets},
 		Service:      service.Config{Level: a.level, Server: &a.server},
 		Texts:        a.declared.texts,
-	}), decks.Ops)
+	}), decks.Ops())
 }
 
 // handler is the REST interface on this data directory.

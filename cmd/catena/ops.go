@@ -110,7 +110,7 @@ func (g *global) registered(cmd *cobra.Command) []operation {
 
 // builtinOperations are those that every server has.
 func builtinOperations() (all []operation) {
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops)...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops())...)
 	if err != nil {
 		return nil
 	}

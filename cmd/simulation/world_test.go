@@ -54,7 +54,7 @@ var declared = sync.OnceValue(func() (d struct {
 	if d.directories, d.err = directory.Load(d.types, directory.Defaults()); d.err != nil {
 		return d
 	}
-	if d.set, d.err = engine.NewSet(append(ops.All(ops.Config{}), chains.New().Ops(), decks.Ops)...); d.err == nil {
+	if d.set, d.err = engine.NewSet(append(ops.All(ops.Config{}), chains.New().Ops(), decks.Ops())...); d.err == nil {
 		d.set, d.err = chains.Builtin(d.set)
 	}
 	return d

@@ -28,6 +28,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/lazy"
 	"catena/storage/outbox"
 )
 
@@ -105,10 +106,10 @@ func visitSheet(css string, f func(address string) (string, bool)) string {
 
 // What shows a picture in Markdown: the picture itself, an element of HTML, and a remark with attributes of a slide.
 var (
-	mdPicture = regexp.MustCompile(`(!\[(?:[^\]\\]|\\.)*\]\(\s*<?)(https?://(?:[^\s<>()"]|\([^\s<>()]*\))+)`)
-	mdTag     = regexp.MustCompile(`(?i)<(?:img|image)\s[^>]*>|<!--\s*\.(?:slide|element):[^>]*-->`)
-	mdValue   = regexp.MustCompile(`(?i)((?:\ssrc|\sdata-src|\sdata-background|\sdata-background-image|\shref)\s*=\s*["'])(https?://[^"'\s]+)`)
-	mdFence   = regexp.MustCompile("^ {0,3}(```|~~~)")
+	mdPicture = lazy.Regexp(`(!\[(?:[^\]\\]|\\.)*\]\(\s*<?)(https?://(?:[^\s<>()"]|\([^\s<>()]*\))+)`)
+	mdTag     = lazy.Regexp(`(?i)<(?:img|image)\s[^>]*>|<!--\s*\.(?:slide|element):[^>]*-->`)
+	mdValue   = lazy.Regexp(`(?i)((?:\ssrc|\sdata-src|\sdata-background|\sdata-background-image|\shref)\s*=\s*["'])(https?://[^"'\s]+)`)
+	mdFence   = lazy.Regexp("^ {0,3}(```|~~~)")
 )
 
 // visitMarkdown is visit for Markdown, which shows no pictures in its blocks of code.
@@ -130,15 +131,15 @@ func visitMarkdown(text string, f func(address string) (string, bool)) string {
 	var b strings.Builder
 	fence := ""
 	for line := range strings.Lines(text) {
-		m := mdFence.FindStringSubmatch(line)
+		m := mdFence().FindStringSubmatch(line)
 		switch {
 		case m != nil && fence == "":
 			fence = m[1]
 		case m != nil && m[1] == fence:
 			fence = ""
 		case fence == "":
-			line = replace(mdPicture)(line)
-			line = mdTag.ReplaceAllStringFunc(line, replace(mdValue))
+			line = replace(mdPicture())(line)
+			line = mdTag().ReplaceAllStringFunc(line, replace(mdValue()))
 		}
 		b.WriteString(line)
 	}

@@ -2,11 +2,12 @@ package convert
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"catena/storage/lazy"
 )
 
 // settings are what Markdown says about a slide, and the attributes that say it in HTML.
@@ -59,7 +60,7 @@ func (d *Deck) about(front map[string]any) {
 func firstHeading(ctx context.Context, src string) (string, error) {
 	code := codeFence("")
 	for line := range strings.SplitSeq(src, "\n") {
-		if code.read(line); code != "" || !heading.MatchString(line) {
+		if code.read(line); code != "" || !heading().MatchString(line) {
 			continue
 		}
 		written, err := render(ctx, line)
@@ -73,7 +74,7 @@ func firstHeading(ctx context.Context, src string) (string, error) {
 	return "", nil
 }
 
-var heading = regexp.MustCompile(`^ {0,3}#{1,6}[ \t]`)
+var heading = lazy.Regexp(`^ {0,3}#{1,6}[ \t]`)
 
 // plain is the text of HTML.
 func plain(written string) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 
 	"catena/engine/markdown"
 	"catena/storage/fault"
+	"catena/storage/lazy"
 )
 
 // fromMarkdown keeps the HTML in Markdown, since all HTML of an import is cleaned when the deck is stored.
@@ -23,14 +23,14 @@ var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM, extension
 
 var (
 	// Three or more hyphens alone on a line divide slides in all dialects; two, the slides of a stack in reveal.js.
-	newSlide  = regexp.MustCompile(`^-{3,}\s*$`)
-	newBelow  = regexp.MustCompile(`^--\s*$`)
-	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
-	startNote = regexp.MustCompile(`(?i)^\s*notes?:\s*(.*)$`)
-	remark    = regexp.MustCompile(`(?s)<!--(.*?)-->`)
-	directive = regexp.MustCompile(`^\s*(_?[a-zA-Z]+)\s*:\s*(.*)$`)
-	bgImage   = regexp.MustCompile(`!\[bg([^\]]*)\]\(([^)\s]+)[^)]*\)`)
-	pair      = regexp.MustCompile(`^[A-Za-z_][\w-]*:(\s|$)`)
+	newSlide  = lazy.Regexp(`^-{3,}\s*$`)
+	newBelow  = lazy.Regexp(`^--\s*$`)
+	fence     = lazy.Regexp("^ {0,3}(```+|~~~+)")
+	startNote = lazy.Regexp(`(?i)^\s*notes?:\s*(.*)$`)
+	remark    = lazy.Regexp(`(?s)<!--(.*?)-->`)
+	directive = lazy.Regexp(`^\s*(_?[a-zA-Z]+)\s*:\s*(.*)$`)
+	bgImage   = lazy.Regexp(`!\[bg([^\]]*)\]\(([^)\s]+)[^)]*\)`)
+	pair      = lazy.Regexp(`^[A-Za-z_][\w-]*:(\s|$)`)
 )
 
 // slide is a slide of Markdown: its text and what stands in front of it.
@@ -86,7 +86,7 @@ func split(src string) ([]slide, error) {
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		code.read(line)
-		divides, below := newSlide.MatchString(line), newBelow.MatchString(line)
+		divides, below := newSlide().MatchString(line), newBelow().MatchString(line)
 		if code != "" || !divides && !below {
 			last := &slides[len(slides)-1]
 			last.lines = append(last.lines, line)
@@ -116,7 +116,7 @@ type codeFence string
 // read enters or leaves a code block if the line is a fence. A block ends at a fence of the same
 // characters that is at least as long as the one that began it.
 func (f *codeFence) read(line string) {
-	m := fence.FindStringSubmatch(line)
+	m := fence().FindStringSubmatch(line)
 	switch {
 	case m == nil:
 	case *f == "":
@@ -143,13 +143,13 @@ func frontEnd(lines []string, at int) int {
 	for i := at + 1; i < len(lines); i++ {
 		line := lines[i]
 		switch {
-		case newSlide.MatchString(line):
+		case newSlide().MatchString(line):
 			if i > at+1 {
 				return i
 			}
 			return 0
-		case line == "" && at > 0, startNote.MatchString(line), i == at+1 && !pair.MatchString(line),
-			!pair.MatchString(line) && line != "" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "#"):
+		case line == "" && at > 0, startNote().MatchString(line), i == at+1 && !pair().MatchString(line),
+			!pair().MatchString(line) && line != "" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "#"):
 			return 0
 		}
 	}
@@ -177,17 +177,17 @@ func (s *slide) section(ctx context.Context, deck map[string]any) (string, error
 		}
 	}
 	text, notes := s.notes()
-	text = bgImage.ReplaceAllStringFunc(text, func(image string) string {
-		m := bgImage.FindStringSubmatch(image)
+	text = bgImage().ReplaceAllStringFunc(text, func(image string) string {
+		m := bgImage().FindStringSubmatch(image)
 		attributes["data-background-image"] = m[2]
 		if strings.Contains(m[1], "contain") || strings.Contains(m[1], "fit") {
 			attributes["data-background-size"] = "contain"
 		}
 		return ""
 	})
-	text = remark.ReplaceAllStringFunc(text, func(comment string) string {
-		body := remark.FindStringSubmatch(comment)[1]
-		if m := directive.FindStringSubmatch(strings.TrimSpace(body)); m != nil {
+	text = remark().ReplaceAllStringFunc(text, func(comment string) string {
+		body := remark().FindStringSubmatch(comment)[1]
+		if m := directive().FindStringSubmatch(strings.TrimSpace(body)); m != nil {
 			// Marp's underscore limits a setting to one slide. Here each comment counts for its own slide, with or without it.
 			if to, ok := settings[strings.TrimPrefix(m[1], "_")]; ok {
 				attributes[to] = strings.Trim(m[2], `"' `)
@@ -222,7 +222,7 @@ func (s *slide) section(ctx context.Context, deck map[string]any) (string, error
 // notes takes the lines from one that begins with "Note:" off the text.
 func (s *slide) notes() (text string, notes []string) {
 	for i, line := range s.lines {
-		if m := startNote.FindStringSubmatch(line); m != nil {
+		if m := startNote().FindStringSubmatch(line); m != nil {
 			note := strings.TrimSpace(strings.Join(append([]string{m[1]}, s.lines[i+1:]...), "\n"))
 			return strings.Join(s.lines[:i], "\n"), []string{note}
 		}

@@ -1,15 +1,15 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 
 	"catena/storage/fault"
+	"catena/storage/lazy"
 )
 
-var themeLink = regexp.MustCompile(`(?:^|/)theme/([a-z0-9_-]+)(?:\.min)?\.css(?:$|\?)`)
+var themeLink = lazy.Regexp(`(?:^|/)theme/([a-z0-9_-]+)(?:\.min)?\.css(?:$|\?)`)
 
 // page reads a page of reveal.js token by token, so that what is within slides keeps its bytes.
 type page struct {
@@ -119,7 +119,7 @@ func (p *page) head(t html.Token) {
 			p.d.Description = value(t, "content")
 		}
 	case "link":
-		if m := themeLink.FindStringSubmatch(value(t, "href")); m != nil {
+		if m := themeLink().FindStringSubmatch(value(t, "href")); m != nil {
 			p.d.Theme = m[1]
 		}
 	}

@@ -49,7 +49,7 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{t: t}
 	s.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops, Repo: decks.Listen,
+		Ops: decks.Ops(), Repo: decks.Listen,
 		Storage: func(c *storage.Config) {
 			c.Clock = func() time.Time { return time.Now().Add(time.Duration(s.skip.Load())) }
 		},

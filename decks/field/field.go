@@ -9,9 +9,10 @@
 package field
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"catena/storage/lazy"
 )
 
 // Revision is a set of revisions of the service. Callers who name none get both.
@@ -189,7 +190,7 @@ func (f *Field) Known(s string) bool {
 const maxTag = 35 // characters of a language tag
 
 // origin is a web origin as policies of pages name it; *. stands for any name below a domain.
-var origin = regexp.MustCompile(`^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$`)
+var origin = lazy.Regexp(`^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$`)
 
 // ParseOrigins reads a list of web origins. It returns the first item that is none.
 func ParseOrigins(s string) (all []string, wrong string) {
@@ -197,7 +198,7 @@ func ParseOrigins(s string) (all []string, wrong string) {
 		return []string{s}, ""
 	}
 	for item := range strings.FieldsSeq(strings.ToLower(s)) {
-		if !origin.MatchString(item) {
+		if !origin().MatchString(item) {
 			return nil, item
 		}
 		all = append(all, item)

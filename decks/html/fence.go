@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"catena/storage/lazy"
 )
 
 // Code between fences in Markdown is text to those who see the slide, so it stays as it is. The programs that read
@@ -14,17 +16,17 @@ import (
 // other text is filtered like HTML. Of each slide the framework takes the margin again, wherever in a line that many
 // blanks stand, so that what follows blanks may begin a line.
 var (
-	openFence = regexp.MustCompile("^(```+|~~~+)[ ]?[A-Za-z0-9#+._-]*[ ]?(?:\\[[0-9,|: -]*\\])?$")
-	topMargin = regexp.MustCompile(`^(?:\n{0,2}|\n?(\t+|  +))[^\s]`)
-	oneRemark = regexp.MustCompile(`<!--.*?-->`)
-	longBlock = regexp.MustCompile(`(?i)<(?:pre|script|style|textarea|[!?])`)  // does not end at a blank line
-	plainRule = regexp.MustCompile(`^(?:[A-Za-z0-9 ^$?:=_~-]|\\[rns]){0,40}$`) // matches no more bytes than it has
-	bracketed = regexp.MustCompile(`^\[[^\[\]\\]*\](?:[^:]|$)`)                // begins no definition of a link, which may go on over lines
+	openFence = lazy.Regexp("^(```+|~~~+)[ ]?[A-Za-z0-9#+._-]*[ ]?(?:\\[[0-9,|: -]*\\])?$")
+	topMargin = lazy.Regexp(`^(?:\n{0,2}|\n?(\t+|  +))[^\s]`)
+	oneRemark = lazy.Regexp(`<!--.*?-->`)
+	longBlock = lazy.Regexp(`(?i)<(?:pre|script|style|textarea|[!?])`)  // does not end at a blank line
+	plainRule = lazy.Regexp(`^(?:[A-Za-z0-9 ^$?:=_~-]|\\[rns]){0,40}$`) // matches no more bytes than it has
+	bracketed = lazy.Regexp(`^\[[^\[\]\\]*\](?:[^:]|$)`)                // begins no definition of a link, which may go on over lines
 )
 
 // fences finds the code between fences in the text of a template, which a section with separators reads.
 func fences(text string, separators []attribute) []span {
-	m := topMargin.FindStringSubmatch(text)
+	m := topMargin().FindStringSubmatch(text)
 	rules, ok := divisions(separators)
 	if m == nil || !ok || strings.ContainsFunc(text, odd) {
 		return nil
@@ -38,10 +40,10 @@ func fences(text string, separators []attribute) []span {
 	for at := 0; at < len(text); {
 		end := lineEnd(text, at)
 		line := text[at:end]
-		bare := oneRemark.ReplaceAllString(line, "")
+		bare := oneRemark().ReplaceAllString(line, "")
 		switch {
 		case strings.Contains(line, "```"), strings.Contains(line, "~~~"):
-			fence := openFence.FindStringSubmatch(strings.TrimPrefix(strings.TrimRight(line, " "), c.margin))
+			fence := openFence().FindStringSubmatch(strings.TrimPrefix(strings.TrimRight(line, " "), c.margin))
 			if !free || fence == nil || !strings.HasPrefix(line, c.margin) {
 				return found
 			}
@@ -51,7 +53,7 @@ func fences(text string, separators []attribute) []span {
 			found = append(found, span{at, end})
 		case strings.TrimSpace(line) == "":
 			free = true
-		case longBlock.MatchString(bare), strings.Contains(line, "]:"), !strings.HasPrefix(line, c.margin):
+		case longBlock().MatchString(bare), strings.Contains(line, "]:"), !strings.HasPrefix(line, c.margin):
 			return found
 		default:
 			html, certain := begins(bare)
@@ -76,7 +78,7 @@ func begins(line string) (html, certain bool) {
 		case c == '\t', c == ' ' && i > 0 && line[i-1] == ' ':
 			fresh = true
 		case !fresh, strings.IndexByte(" >*+-.)0123456789", c) >= 0:
-		case c == '[' && !bracketed.MatchString(line[i:]):
+		case c == '[' && !bracketed().MatchString(line[i:]):
 			return html, false
 		default:
 			html, fresh = html || c == '<', false
@@ -101,7 +103,7 @@ func divisions(separators []attribute) (rules []rule, ok bool) {
 			continue
 		}
 		compiled, err := regexp.Compile(`(?mi)\A(?:` + pattern + `)`)
-		if err != nil || pattern != allNotes && !plainRule.MatchString(pattern) {
+		if err != nil || pattern != allNotes && !plainRule().MatchString(pattern) {
 			return nil, false
 		}
 		rules = append(rules, rule{compiled, pattern[0] == '^', pattern == mdSlide})

@@ -1,17 +1,18 @@
 package html
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"catena/storage/lazy"
 )
 
 // schemes are what addresses may begin with; images may also carry their data.
 var schemes = names{}.are(allowed, `http https mailto tel`)
 
 var (
-	imageData = regexp.MustCompile(`^data:image/(?:png|jpe?g|gif|webp|avif|bmp|x-icon)[;,]`)
-	mediaData = regexp.MustCompile(`^data:(?:audio|video)/[a-z0-9.+-]+[;,]`)
+	imageData = lazy.Regexp(`^data:image/(?:png|jpe?g|gif|webp|avif|bmp|x-icon)[;,]`)
+	mediaData = lazy.Regexp(`^data:(?:audio|video)/[a-z0-9.+-]+[;,]`)
 )
 
 // squeezed is text as a browser reads a scheme: without blanks and controls, in lower case.
@@ -27,7 +28,7 @@ func squeezed(s string) string {
 // harmlessURL reports whether following an address can run nothing.
 func harmlessURL(s string) bool {
 	s = squeezed(s)
-	if imageData.MatchString(s) || mediaData.MatchString(s) {
+	if imageData().MatchString(s) || mediaData().MatchString(s) {
 		return true
 	}
 	i := strings.IndexAny(s, ":/?#")
@@ -69,7 +70,7 @@ func allowedAttribute(element, name, value string) bool {
 	case strings.HasPrefix(name, "xmlns"):
 		return slices.Contains(namespaces, value)
 	case name == "type" && element == "script":
-		return isTemplateType(value) || texType.MatchString(value)
+		return isTemplateType(value) || texType().MatchString(value)
 	case name == "attributename":
 		return animated(value)
 	case (element == "use" || element == "mpath" || motions[element]) && (name == "href" || name == "xlink:href"):

@@ -1,10 +1,11 @@
 package html
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"catena/storage/lazy"
 )
 
 // Markdown is filtered as text and as HTML, but its readers find tags, code and quotations in other places than a reader
@@ -24,10 +25,10 @@ type marking struct {
 
 var (
 	asMarkdown  = strings.NewReplacer("&", "&amp;", "<", "&lt;")
-	scriptColon = regexp.MustCompile(`(?i)((?:script|data)[\s\x00-\x20\\]*):`)
-	autolink    = regexp.MustCompile("^<(?:https?|mailto):[A-Za-z0-9._~:/?#@!$&()*+,;%-]+>$") // no element of HTML, nor a value
-	remarked    = regexp.MustCompile(`([^"= ]+)="([^"]*)"`)
-	anyEvent    = regexp.MustCompile(`on[a-z]{3,}$|srcdoc$|action$|ping$`)
+	scriptColon = lazy.Regexp(`(?i)((?:script|data)[\s\x00-\x20\\]*):`)
+	autolink    = lazy.Regexp("^<(?:https?|mailto):[A-Za-z0-9._~:/?#@!$&()*+,;%-]+>$") // no element of HTML, nor a value
+	remarked    = lazy.Regexp(`([^"= ]+)="([^"]*)"`)
+	anyEvent    = lazy.Regexp(`on[a-z]{3,}$|srcdoc$|action$|ping$`)
 )
 
 // track follows the element that has Markdown in a slide.
@@ -93,7 +94,7 @@ func (f *filter) unscripted(text string) string {
 		return text
 	}
 	if text = asMarkdown.Replace(text); f.acts(text) {
-		text = scriptColon.ReplaceAllString(text, "$1&amp;colon;")
+		text = scriptColon().ReplaceAllString(text, "$1&amp;colon;")
 	}
 	if f.acts(text) { // it goes on with the text before
 		text = strings.ReplaceAll(text, ":", "&amp;colon;")
@@ -166,9 +167,9 @@ func (f *filter) clear(text string) bool {
 
 // remark reports whether a comment in Markdown may stay: the framework sets attributes that it names.
 func (f *filter) remark(body string) bool {
-	for _, m := range remarked.FindAllStringSubmatch(body, -1) {
+	for _, m := range remarked().FindAllStringSubmatch(body, -1) {
 		a := attribute{strings.ToLower(strings.TrimSpace(m[1])), m[2]}
-		if !harmlessAnywhere(a) || f.marking.custom && (anyEvent.MatchString(a.name) || !HarmlessCSS(a.value)) {
+		if !harmlessAnywhere(a) || f.marking.custom && (anyEvent().MatchString(a.name) || !HarmlessCSS(a.value)) {
 			return false
 		}
 	}

@@ -1,16 +1,17 @@
 package html
 
 import (
-	"regexp"
 	"strings"
+
+	"catena/storage/lazy"
 )
 
 var (
-	cssDanger = regexp.MustCompile(`expression\s*\(|javascript:|vbscript:|-moz-binding|behavior\s*:|@import|<`)
-	cssURL    = regexp.MustCompile(`url\s*\(\s*["']?\s*([^"')]*)`)
-	cssEscape = regexp.MustCompile(`\\[0-9a-f]{1,6}\s?|\\|/\*.*?\*/`)
+	cssDanger = lazy.Regexp(`expression\s*\(|javascript:|vbscript:|-moz-binding|behavior\s*:|@import|<`)
+	cssURL    = lazy.Regexp(`url\s*\(\s*["']?\s*([^"')]*)`)
+	cssEscape = lazy.Regexp(`\\[0-9a-f]{1,6}\s?|\\|/\*.*?\*/`)
 	// A string of its own; one in the brackets of url() is an address.
-	cssString = regexp.MustCompile(`url\s*\(\s*(?:` + aString + `)?|` + aString)
+	cssString = lazy.Regexp(`url\s*\(\s*(?:` + aString + `)?|` + aString)
 )
 
 const aString = `"(?:[^"\\\n\r\f]|\\[^\n\r\f])*"|'(?:[^'\\\n\r\f]|\\[^\n\r\f])*'`
@@ -21,7 +22,7 @@ func HarmlessCSS(s string) bool {
 	plain := strings.ToLower(s)
 	// What has an escape or a comment in it may spell something else.
 	escaped := strings.Contains(plain, `\`) || strings.Contains(plain, "/*")
-	if mayBeDanger(plain) && cssDanger.MatchString(plain) || escaped && cssDanger.MatchString(cssEscape.ReplaceAllString(plain, "")) {
+	if mayBeDanger(plain) && cssDanger().MatchString(plain) || escaped && cssDanger().MatchString(cssEscape().ReplaceAllString(plain, "")) {
 		return false
 	}
 	if !escaped && !strings.Contains(plain, "url") {
@@ -30,12 +31,12 @@ func HarmlessCSS(s string) bool {
 	bare := unquoted(plain)
 	if escaped {
 		for p := range cssPieces(bare) {
-			if cssEscape.MatchString(p.text) && strings.Contains(cssEscape.ReplaceAllString(p.text, ""), "url") {
+			if cssEscape().MatchString(p.text) && strings.Contains(cssEscape().ReplaceAllString(p.text, ""), "url") {
 				return false
 			}
 		}
 	}
-	for _, m := range cssURL.FindAllStringSubmatch(bare, -1) {
+	for _, m := range cssURL().FindAllStringSubmatch(bare, -1) {
 		if !harmlessURL(m[1]) {
 			return false
 		}
@@ -52,7 +53,7 @@ func mayBeDanger(plain string) bool {
 // unquoted is CSS with empty strings, since text in a string is not an address. Where a string is left open, it is not
 // certain what the others are, and all stay.
 func unquoted(css string) string {
-	bare := cssString.ReplaceAllStringFunc(css, func(m string) string {
+	bare := cssString().ReplaceAllStringFunc(css, func(m string) string {
 		if m[0] == 'u' {
 			return m
 		}

@@ -29,7 +29,7 @@ func (f *filter) start() error {
 	if f.startSample(stays) {
 		return nil
 	}
-	if f.inner && autolink.MatchString(t.raw) {
+	if f.inner && autolink().MatchString(t.raw) {
 		f.out.keep(t.raw, t.at)
 		return nil
 	}

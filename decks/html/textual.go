@@ -1,16 +1,17 @@
 package html
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"catena/storage/lazy"
 )
 
 // templateType is that of scripts that stay: text for Markdown and code. Formulas stay too: no browser runs them.
 const templateType = "text/template"
 
-var texType = regexp.MustCompile(`(?i)^\s*math/tex\s*(?:;\s*mode\s*=\s*display\s*)?$`)
+var texType = lazy.Regexp(`(?i)^\s*math/tex\s*(?:;\s*mode\s*=\s*display\s*)?$`)
 
 // textual handles an element whose content is text: templates and style sheets stay if they
 // are harmless, the content of titles is text, frames lose their content, all others are removed.
@@ -91,7 +92,7 @@ func isTemplate(attrs []attribute) bool { return isTemplateType(valueOf(attrs, "
 
 func isTemplateType(typ string) bool { return strings.EqualFold(strings.TrimSpace(typ), templateType) }
 
-func isTeX(attrs []attribute) bool { return texType.MatchString(valueOf(attrs, "type")) }
+func isTeX(attrs []attribute) bool { return texType().MatchString(valueOf(attrs, "type")) }
 
 // template cleans what a template would put on the page, which stands at a position.
 func (f *filter) template(body string, at int) string {
@@ -127,10 +128,10 @@ func (f *filter) fromTextarea(t *token, content string, at int) bool {
 		return false
 	}
 	text := strings.TrimPrefix(html.UnescapeString(strings.ReplaceAll(content, "\x00", "")), "\n")
-	text = endOfScript.ReplaceAllString(text, "__SCRIPT_END__") // as the framework writes it
+	text = endOfScript().ReplaceAllString(text, "__SCRIPT_END__") // as the framework writes it
 	f.out.write(`<script type="` + templateType + `">` + f.template(text, at) + "</script>")
 	f.outline.read(text, true)
 	return true
 }
 
-var endOfScript = regexp.MustCompile(`(?i)</script\s*>`)
+var endOfScript = lazy.Regexp(`(?i)</script\s*>`)

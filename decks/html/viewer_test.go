@@ -189,7 +189,7 @@ func alive(src string, remarks bool) (found string) {
 				if !remarks {
 					return
 				}
-				for _, m := range remarked.FindAllStringSubmatch(n.Data, -1) {
+				for _, m := range remarked().FindAllStringSubmatch(n.Data, -1) {
 					check("!--", strings.ToLower(strings.TrimSpace(m[1])), m[2])
 				}
 			}

@@ -1,8 +1,9 @@
 package style
 
 import (
-	"regexp"
 	"strings"
+
+	"catena/storage/lazy"
 )
 
 // reader goes through CSS, past strings, comments, escapes and what stands in brackets.
@@ -142,44 +143,44 @@ func harmlessName(name string) bool {
 
 // plain reports whether a selector is one: dialects of CSS write others.
 func plain(selector string) bool {
-	outside := quoted.ReplaceAllString(selector, "")
+	outside := quoted().ReplaceAllString(selector, "")
 	return !strings.ContainsAny(outside, "<$@;{}`") && !strings.Contains(outside, "//") && !strings.HasSuffix(selector, `\`) && balanced(selector)
 }
 
 var (
-	fetches = regexp.MustCompile(`(?i)(?:url|src|image|image-set|cross-fade|element)\s*\(`)
-	acts    = regexp.MustCompile(`(?i)expression\s*\(|javascript:|vbscript:`)
-	address = regexp.MustCompile(`(?i)^\s*(?:data:(?:image/(?:png|jpe?g|gif|webp|avif|svg\+xml)|font/[a-z0-9]+|application/(?:x-)?font-[a-z0-9]+)[;,]|(?:\./)?files/[0-9]+/|#)`)
-	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
-	bare    = regexp.MustCompile(`(?i)url\(\s*([^"'\s)][^)]*)\)`)
+	fetches = lazy.Regexp(`(?i)(?:url|src|image|image-set|cross-fade|element)\s*\(`)
+	acts    = lazy.Regexp(`(?i)expression\s*\(|javascript:|vbscript:`)
+	address = lazy.Regexp(`(?i)^\s*(?:data:(?:image/(?:png|jpe?g|gif|webp|avif|svg\+xml)|font/[a-z0-9]+|application/(?:x-)?font-[a-z0-9]+)[;,]|(?:\./)?files/[0-9]+/|#)`)
+	quoted  = lazy.Regexp(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+	bare    = lazy.Regexp(`(?i)url\(\s*([^"'\s)][^)]*)\)`)
 	// Strings in these are addresses, and what stands for a value may be any string.
-	strange = regexp.MustCompile(`(?i)(?:src|image|image-set|cross-fade)\s*\(`)
-	stands  = regexp.MustCompile(`(?i)(?:var|attr|env|if|--[\w-]*)\s*\(`)
-	steps   = regexp.MustCompile(`(?i)/(?:\.|%2e){1,2}(?:[/?#]|$)|[\t\r\n]`)               // lead out of a folder
-	loads   = regexp.MustCompile(`(?i)(?:url|src|image|image-set|cross-fade|element)\s*$`) // before the bracket that opens
-	hints   = regexp.MustCompile(`(?i)(?:format|local|tech|type)\(\s*(?:"[^"\\]*"|'[^'\\]*'|[\w -]+)\s*\)`)
+	strange = lazy.Regexp(`(?i)(?:src|image|image-set|cross-fade)\s*\(`)
+	stands  = lazy.Regexp(`(?i)(?:var|attr|env|if|--[\w-]*)\s*\(`)
+	steps   = lazy.Regexp(`(?i)/(?:\.|%2e){1,2}(?:[/?#]|$)|[\t\r\n]`)               // lead out of a folder
+	loads   = lazy.Regexp(`(?i)(?:url|src|image|image-set|cross-fade|element)\s*$`) // before the bracket that opens
+	hints   = lazy.Regexp(`(?i)(?:format|local|tech|type)\(\s*(?:"[^"\\]*"|'[^'\\]*'|[\w -]+)\s*\)`)
 )
 
 // harmless reports whether a value, or what follows an at-rule's name, acts not and fetches
 // nothing but what the deck has with it.
 func harmless(value string) bool {
-	outside := quoted.ReplaceAllString(value, `""`)
+	outside := quoted().ReplaceAllString(value, `""`)
 	switch {
-	case acts.MatchString(value), !balanced(value), strings.ContainsAny(bare.ReplaceAllString(outside, ""), "{}`;@"):
+	case acts().MatchString(value), !balanced(value), strings.ContainsAny(bare().ReplaceAllString(outside, ""), "{}`;@"):
 		return false
 	case strings.Contains(outside, `\`): // may spell a function's name
 		return !strings.Contains(outside, "(") && !strings.HasSuffix(value, `\`)
-	case !fetches.MatchString(outside):
+	case !fetches().MatchString(outside):
 		return true
-	case strange.MatchString(value) && stands.MatchString(outside):
+	case strange().MatchString(value) && stands().MatchString(outside):
 		return false
 	}
-	for _, s := range loaded(hints.ReplaceAllString(value, "")) {
+	for _, s := range loaded(hints().ReplaceAllString(value, "")) {
 		if !known(s) {
 			return false
 		}
 	}
-	for _, m := range bare.FindAllStringSubmatch(outside, -1) {
+	for _, m := range bare().FindAllStringSubmatch(outside, -1) {
 		if !known(m[1]) {
 			return false
 		}
@@ -190,11 +191,11 @@ func harmless(value string) bool {
 // loaded are the strings of a value that stand within a function that loads something. All others are text.
 func loaded(value string) (out []string) {
 	depth, within, last := 0, 0, 0 // brackets open, from how many on all is within such a function, and where the text begins
-	for _, at := range quoted.FindAllStringIndex(value, -1) {
+	for _, at := range quoted().FindAllStringIndex(value, -1) {
 		for i := last; i < at[0]; i++ {
 			switch value[i] {
 			case '(':
-				if depth++; within == 0 && loads.MatchString(value[last:i]) {
+				if depth++; within == 0 && loads().MatchString(value[last:i]) {
 					within = depth
 				}
 			case ')':
@@ -215,13 +216,13 @@ func loaded(value string) (out []string) {
 func known(s string) bool {
 	s = strings.TrimSpace(s)
 	file := strings.HasPrefix(strings.TrimPrefix(strings.ToLower(s), "./"), "files/")
-	return !strings.Contains(s, `\`) && address.MatchString(s) && (!file || !steps.MatchString(s))
+	return !strings.Contains(s, `\`) && address().MatchString(s) && (!file || !steps().MatchString(s))
 }
 
 // balanced reports whether every bracket is closed by its like.
 func balanced(text string) bool {
 	var open []byte
-	for i, text := 0, quoted.ReplaceAllString(text, ""); i < len(text); i++ {
+	for i, text := 0, quoted().ReplaceAllString(text, ""); i < len(text); i++ {
 		switch c := text[i]; c {
 		case '\\':
 			i++

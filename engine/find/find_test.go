@@ -14,7 +14,7 @@ import (
 
 func finder(t testing.TB) *find.Finder {
 	t.Helper()
-	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops)...)
+	set, err := engine.NewSet(append(ops.All(ops.Config{}), decks.Ops())...)
 	if err != nil {
 		t.Fatal(err)
 	}

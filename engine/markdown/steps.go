@@ -1,13 +1,14 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
+
+	"catena/storage/lazy"
 )
 
 // Steps is an extension for presentations, whose code names the lines that are pointed at one after the other:
@@ -24,7 +25,7 @@ func (steps) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, stepped)
 }
 
-var pointed = regexp.MustCompile(`^([^\s\[{]*)\s*(?:\[\s*(?:(\d*):)?\s*([\s\d,|-]*)\]|\{\s*([\s\d,|-]+)\}.*)$`)
+var pointed = lazy.Regexp(`^([^\s\[{]*)\s*(?:\[\s*(?:(\d*):)?\s*([\s\d,|-]*)\]|\{\s*([\s\d,|-]+)\}.*)$`)
 
 func stepped(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n, ok := node.(*ast.FencedCodeBlock)
@@ -42,7 +43,7 @@ func stepped(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast
 	if words := strings.Fields(info); len(words) > 0 {
 		language = words[0]
 	}
-	if m := pointed.FindStringSubmatch(strings.TrimSpace(info)); m != nil {
+	if m := pointed().FindStringSubmatch(strings.TrimSpace(info)); m != nil {
 		language, about = m[1], attribute("data-line-numbers", strings.TrimSpace(m[3]+m[4]))
 		if m[2] != "" {
 			about += attribute("data-ln-start-from", m[2])

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/lazy"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -169,10 +169,10 @@ func (p *pdf) content(page types.Dict) []byte {
 }
 
 // parted is a word with a hyphen at the end of a line.
-var parted = regexp.MustCompile(`(\pL)[-\x{ad}]\n(\p{Ll})`)
+var parted = lazy.Regexp(`(\pL)[-\x{ad}]\n(\p{Ll})`)
 
 // whole joins the words that ends of lines part.
-func whole(s string) string { return parted.ReplaceAllString(s, "$1$2") }
+func whole(s string) string { return parted().ReplaceAllString(s, "$1$2") }
 
 // font returns a font of the resources by its name.
 func (p *pdf) font(resources types.Dict, name string) *pdfFont {

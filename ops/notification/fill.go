@@ -3,20 +3,20 @@ package notification
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 	"time"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/lazy"
 )
 
 // variable is a place in a message: ${name}, ${name.name}, ${Document["dc:title"]}. There are no calls and no
 // operators, so that a message is never a program.
-var variable = regexp.MustCompile(`\$\{([^{}]*)\}`)
+var variable = lazy.Regexp(`\$\{([^{}]*)\}`)
 
-var plainPath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*|\["[A-Za-z0-9_:.-]+"\]|\['[A-Za-z0-9_:.-]+'\])*$`)
+var plainPath = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*|\["[A-Za-z0-9_:.-]+"\]|\['[A-Za-z0-9_:.-]+'\])*$`)
 
 // fill puts values into the places of a message. What is not there is nothing.
 func fill(c *engine.Ctx, d *storage.Doc, text string, vars map[string]any, escape func(string) string) (string, error) {
@@ -24,7 +24,7 @@ func fill(c *engine.Ctx, d *storage.Doc, text string, vars map[string]any, escap
 	maps.Copy(sub.Vars, vars)
 	sub.Input = d
 	var failed error
-	out := variable.ReplaceAllStringFunc(text, func(s string) string {
+	out := variable().ReplaceAllStringFunc(text, func(s string) string {
 		if failed == nil {
 			failed = c.Check()
 		}
@@ -32,7 +32,7 @@ func fill(c *engine.Ctx, d *storage.Doc, text string, vars map[string]any, escap
 			return ""
 		}
 		path := strings.TrimSpace(s[2 : len(s)-1])
-		if !plainPath.MatchString(path) {
+		if !plainPath().MatchString(path) {
 			failed = fault.Invalid.Errorf("message: %q is not a placeholder such as ${Document.title}", s).In("message")
 			return ""
 		}

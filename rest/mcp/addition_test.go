@@ -81,7 +81,7 @@ func TestNewRoute(t *testing.T) {
 	route.Routes = append(slices.Clone(before), route.Route{
 		In: field.Both, Method: "GET", Path: "/v1/attic", ID: "getAttic", Op: "Deck.Account", Summary: "The attic", Result: "User", Status: 200,
 	})
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
 	s.User("alice")
 	if got := s.Do("GET", "/v1/attic", "", "Authorization", "Bearer "+s.Key("alice", "read_only")); got.StatusCode != http.StatusOK || !strings.Contains(got.Text, "alice") {
 		t.Errorf("%s %s", got.Status, got.Text)

@@ -29,7 +29,7 @@ func start(t testing.TB, rate int) *resttest.Server {
 	}
 	s := resttest.Start(t, resttest.Config{
 		Siblings: []string{"beside"},
-		Repo:     decks.Listen, Ops: append(slices.Clip(decks.Ops), boom),
+		Repo:     decks.Listen, Ops: append(slices.Clip(decks.Ops()), boom),
 		Rest: func(c *rest.Config) { c.Limits.Rate = rate },
 	})
 	s.User("alice")

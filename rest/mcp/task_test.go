@@ -210,7 +210,7 @@ func office(t testing.TB) *player {
 	t.Helper()
 	timetable, runs := schedule.New(), waiting.New()
 	s := resttest.Start(t, resttest.Config{
-		Single: true, Repo: decks.Listen, Ops: slices.Concat(decks.Ops, chains.New().Ops(), runs.Ops(), timetable.Ops()),
+		Single: true, Repo: decks.Listen, Ops: slices.Concat(decks.Ops(), chains.New().Ops(), runs.Ops(), timetable.Ops()),
 		Rest: func(c *rest.Config) { c.Limits.Rate = -1 }, Engine: func(c *engine.Config) { c.Keeper = runs },
 	})
 	if err := runs.Load(t.Context(), s.Engine); err != nil {

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/hold"
 	"catena/storage/internal/row"
+	"catena/storage/lazy"
 	"catena/storage/limit"
 )
 
@@ -101,7 +101,7 @@ var (
 	shelves  = row.Secret{Name: "uilists"}
 )
 
-var names = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var names = lazy.Regexp(`^[A-Za-z0-9._-]{1,64}$`)
 
 // keyPrefix begins the keys of a user's rows in a repository.
 func keyPrefix(tx *storage.Tx) (string, error) {
@@ -120,7 +120,7 @@ func Of(tx *storage.Tx, id string) (*Session, error) {
 	}
 	s := &Session{}
 	found := false
-	if names.MatchString(id) {
+	if names().MatchString(id) {
 		if found, err = tx.Secret(sessions).Get(at+id, s); err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func Open(tx *storage.Tx, id string) (*Session, error) {
 	if !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
-	if !names.MatchString(id) {
+	if !names().MatchString(id) {
 		return nil, fault.Invalid.Errorf("UI session %.64q: an id must have 1 to 64 letters, digits, dots, - and _", id).In("conversationId")
 	}
 	all, err := All(tx)
@@ -203,7 +203,7 @@ func put(tx *storage.Tx, table row.Secret, key, what string, v any) error {
 // Drop ends a session of the principal's, which may be over.
 func Drop(tx *storage.Tx, id string) error {
 	at, err := keyPrefix(tx)
-	if err != nil || !names.MatchString(id) {
+	if err != nil || !names().MatchString(id) {
 		return err
 	}
 	return drop(tx, at+id)
