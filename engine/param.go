@@ -229,34 +229,36 @@ func (t *table) reflect() error {
 
 // fieldOf reads the tags of a field.
 func fieldOf(sf reflect.StructField) (field, error) {
-	tag, ok := sf.Tag.Lookup("json")
+	var room [16]tag
+	tags := tagsOf(sf.Tag, room[:0])
+	jsonTag, ok := tags.find("json")
 	if !ok || !sf.IsExported() {
 		return field{}, fmt.Errorf("field %s: has no json tag, or is not exported", sf.Name)
 	}
-	name, options, _ := strings.Cut(tag, ",")
-	doc := sf.Tag.Get("doc")
+	name, options, _ := strings.Cut(jsonTag, ",")
+	doc := tags.get("doc")
 	if name == "" || doc == "" {
 		return field{}, fmt.Errorf("field %s: has no name or no doc", sf.Name)
 	}
 	f := field{kind: kindOfType(sf.Type)}
 	f.Name, f.Doc, f.Type = name, doc, words[f.kind]
-	_, optional := sf.Tag.Lookup("default")
+	_, optional := tags.find("default")
 	f.Required = !optional && !slices.Contains(strings.Split(options, ","), "omitzero")
-	f.Aliases = tagList(sf, "alias")
-	if f.Values = tagList(sf, "enum"); f.Values != nil {
+	f.Aliases = tags.list("alias")
+	if f.Values = tags.list("enum"); f.Values != nil {
 		f.Enum = true
 	} else {
-		f.Values = tagList(sf, "values")
+		f.Values = tags.list("values")
 	}
-	if word := sf.Tag.Get("type"); word != "" {
+	if word := tags.get("type"); word != "" {
 		f.Type = word
 	}
-	if err := tagBounds(sf, &f.Param); err != nil {
+	if err := tags.bounds(sf.Name, &f.Param); err != nil {
 		return field{}, err
 	}
-	f.Secret, f.Unused = sf.Tag.Get("secret") == "true", sf.Tag.Get("unused") == "true"
-	f.Widget, f.Names, f.Blamed = sf.Tag.Get("widget"), sf.Tag.Get("names"), sf.Tag.Get("blamed")
-	if order := sf.Tag.Get("order"); order != "" {
+	f.Secret, f.Unused = tags.get("secret") == "true", tags.get("unused") == "true"
+	f.Widget, f.Names, f.Blamed = tags.get("widget"), tags.get("names"), tags.get("blamed")
+	if order := tags.get("order"); order != "" {
 		n, err := strconv.Atoi(order)
 		if err != nil {
 			return field{}, fmt.Errorf("field %s: order %q", sf.Name, order)
@@ -266,24 +268,61 @@ func fieldOf(sf reflect.StructField) (field, error) {
 	return f, nil
 }
 
-// tagBounds reads the bounds of a number.
-func tagBounds(sf reflect.StructField, p *Param) error {
+// tag is an entry of a field's tag.
+type tag struct{ name, value string }
+
+// tags are all entries. They are read once, since to look up one of a reflect.StructTag is to read all before it, which took a quarter of
+// the time that a start needs for the operations.
+type tags []tag
+
+// tagsOf appends the entries of what go vet accepts as a tag.
+func tagsOf(text reflect.StructTag, all tags) tags {
+	for rest := strings.TrimLeft(string(text), " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		name, after, _ := strings.Cut(rest, ":")
+		quoted, err := strconv.QuotedPrefix(after)
+		if err != nil {
+			break
+		}
+		value, _ := strconv.Unquote(quoted)
+		all = append(all, tag{name, value})
+		rest = after[len(quoted):]
+	}
+	return all
+}
+
+func (t tags) find(name string) (value string, ok bool) {
+	for i := range t {
+		if t[i].name == name {
+			return t[i].value, true
+		}
+	}
+	return "", false
+}
+
+func (t tags) get(name string) string {
+	value, _ := t.find(name)
+	return value
+}
+
+// bounds reads the bounds of a number.
+func (t tags) bounds(field string, p *Param) error {
 	for name, at := range map[string]**float64{"min": &p.Min, "max": &p.Max} {
-		text, ok := sf.Tag.Lookup(name)
+		text, ok := t.find(name)
 		if !ok {
 			continue
 		}
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("field %s: %s %q", sf.Name, name, text)
+			return fmt.Errorf("field %s: %s %q", field, name, text)
 		}
 		*at = &n
 	}
 	return nil
 }
 
-func tagList(sf reflect.StructField, name string) []string {
-	text := sf.Tag.Get(name)
+// list reads a list, with commas between its items.
+func (t tags) list(name string) []string {
+	text := t.get(name)
 	if text == "" {
 		return nil
 	}
