@@ -199,6 +199,9 @@ func TestVocabularyFiles(t *testing.T) {
 		t.Errorf("%v %v", v, err)
 	}
 	d, err := New(fstest.MapFS{}, fstest.MapFS{"tints.yaml": {Data: []byte("directories:\n  tint: {schema: tint}\n")}})
+	if err == nil {
+		err = d.Declare()
+	}
 	if err != nil || d.Unread() == nil || !strings.Contains(d.Unread().Error(), `tints.yaml:2: directory tint: unknown schema "tint"`) {
 		t.Errorf("%v, %v", err, d.Unread())
 	}
