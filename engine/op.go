@@ -52,6 +52,8 @@ type (
 	Refs = storage.Refs
 	// Rows are the columns of a query's results.
 	Rows = search.Rows
+	// Sequence has transactions that run at the same time make documents in an order.
+	Sequence = storage.Sequence
 	// Tx is a transaction seen by one principal.
 	Tx = storage.Tx
 	// Violations are the constraints that a document breaks.

@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -141,8 +142,13 @@ func escapedList(names []string) string {
 
 // Value runs an operation for the caller, unless the call names somebody, and returns its result.
 func (x *Request) Value(call engine.Call) (any, error) {
+	return x.ValueIn(x.HTTP.Context(), call)
+}
+
+// ValueIn is Value in a context that is made of that of the request.
+func (x *Request) ValueIn(ctx context.Context, call engine.Call) (any, error) {
 	x.introduce(&call)
-	res, err := x.Engine.Run(x.HTTP.Context(), call)
+	res, err := x.Engine.Run(ctx, call)
 	if err != nil {
 		return nil, err
 	}

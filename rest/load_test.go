@@ -142,8 +142,78 @@ func TestLoadWorkers(t *testing.T) {
 	if status != http.StatusOK || got != want.String() {
 		t.Errorf("got %d\n%s\nwant\n%s", status, got, want.String())
 	}
-	if a := s.Do("GET", api+"/path/default-domain/workspaces/desk/@children?pageSize=200", "").JSON(t); a["resultsCount"] != 93.0 {
+	a := s.Do("GET", api+"/path/default-domain/workspaces/desk/@children?pageSize=200&sortBy=ecm:pos", "").JSON(t)
+	if a["resultsCount"] != 93.0 {
 		t.Errorf("the folder has %v documents", a["resultsCount"])
+	}
+	var paths []string
+	for _, d := range a["entries"].([]any) {
+		paths = append(paths, d.(map[string]any)["path"].(string))
+	}
+	if !slices.IsSorted(paths) {
+		t.Errorf("the documents of the folder are not in the order of the records: %v", paths)
+	}
+}
+
+// lateStore takes a while for commits that write to the keys with late in them.
+type lateStore struct {
+	kv.Store
+	late []byte
+}
+
+type lateSnapshot struct {
+	kv.Snapshot
+	of *lateStore
+}
+
+func (s *lateStore) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	snap, err := s.Store.Begin(ctx, write)
+	return lateSnapshot{snap, s}, err
+}
+
+func (s lateSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
+	if slices.ContainsFunc(b.Writes, func(w kv.Mutation) bool { return bytes.Contains(w.Key, s.of.late) }) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	return s.Snapshot.Commit(ctx, b)
+}
+
+// TestLoadDependent loads records that depend on earlier ones with several workers: they wait for these.
+func TestLoadDependent(t *testing.T) {
+	store := &lateStore{Store: memory.New(), late: []byte("late")}
+	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) }})
+	for name, tt := range map[string]struct{ query, body, want string }{
+		"folder":            {"", `{"type":"Folder","name":"late"}|{"parent":"late","name":"b"}`, "created late, created late/b"},
+		"path of a folder":  {"", `{"type":"Folder","name":" la/te "}|{"parent":"./x/../la-te/","name":"late"}`, "created la-te, created la-te/late"},
+		"folder by title":   {"", `{"type":"Folder","properties":{"dc:title":"late"}}|{"parent":"late","dc:title":"b"}`, "created late, created late/b"},
+		"folder to load to": {"?/late", `{"parent":"DESK","type":"Folder","name":"late"}|{"name":"b"}`, "created late, created late/b"},
+		"key":               {"&key=name&existing=update", `{"name":"late"}|{"name":"late"}`, "created late, updated late"},
+		"property as key":   {"&key=dc:source", `{"name":"late","dc:source":"A"}|{"name":"b","dc:source":"A"}`, "created late, skipped late"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			desk := strings.ReplaceAll(name, " ", "-")
+			s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"`+desk+`"}`)
+			path, more := "/default-domain/workspaces/"+desk, tt.query
+			into := path
+			if below, ok := strings.CutPrefix(tt.query, "?"); ok {
+				into, more = path+below, ""
+			}
+			body := strings.ReplaceAll(strings.ReplaceAll(tt.body, "DESK", path), "|", "\n")
+			_, answer := loaded(t, s, "batchSize=1&workers=4&into="+into+more, ndjson, body+"\n")
+			var got []string
+			for line := range strings.Lines(answer) {
+				var one struct{ Status, Path string }
+				if err := json.Unmarshal([]byte(line), &one); err != nil {
+					t.Fatal(err)
+				}
+				if one.Status != "" {
+					got = append(got, strings.TrimSpace(one.Status+" "+strings.TrimPrefix(strings.TrimPrefix(one.Path, path), "/")))
+				}
+			}
+			if strings.Join(got, ", ") != tt.want {
+				t.Errorf("got %s, want %s\n%s", strings.Join(got, ", "), tt.want, answer)
+			}
+		})
 	}
 }
 

@@ -2,7 +2,9 @@ package storage
 
 import (
 	"cmp"
+	"context"
 	"slices"
+	"sync/atomic"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -309,8 +311,32 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 }
 
 // position returns one after all earlier ones of this transaction and of transactions of
-// earlier milliseconds.
+// earlier milliseconds, or what follows from where it is in a sequence.
 func (t *Tx) position() int64 {
-	t.lastPosition = max(t.lastPosition+1, t.now.UnixMilli()<<10)
+	from := t.now.UnixMilli() << 10
+	if in, ok := t.ctx.Value(sequencedKey{}).(sequenced); ok {
+		in.of.begun.CompareAndSwap(0, from)
+		from = in.of.begun.Load() + in.behind
+	}
+	t.lastPosition = max(t.lastPosition+1, from)
 	return t.lastPosition
+}
+
+// Sequence has transactions run at the same time and yet make documents in an order: in their folders, these come in the order of
+// the transactions in the sequence, whichever begins or ends first. Its zero value is ready.
+type Sequence struct {
+	begun atomic.Int64 // the first position; 0: none is needed yet
+}
+
+// sequenced is where a transaction is in a sequence.
+type sequenced struct {
+	of     *Sequence
+	behind int64 // so many documents
+}
+
+type sequencedKey struct{}
+
+// Behind returns the context of a transaction whose documents come behind so many others of the sequence.
+func (s *Sequence) Behind(ctx context.Context, documents int64) context.Context {
+	return context.WithValue(ctx, sequencedKey{}, sequenced{s, documents})
 }

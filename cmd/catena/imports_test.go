@@ -74,7 +74,7 @@ var imports = map[string][]string{
 	"engine":                         {"storage", "storage/cluster", "storage/hold", "storage/jsontext", "storage/maintenance", "storage/people", "storage/search", "storage/directory/record", "storage/history", "storage/outbox", "engine/pdf", "engine/program", "storage/blob", "storage/query", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/quoted", "engine/slots", "storage/work"},
 	"engine/entity":                  {"engine", "engine/openapi", "engine/quoted", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
-	"engine/lines":                   {},
+	"engine/lines":                   {"storage/jsontext"},
 	"engine/library":                 {"engine", "engine/event", "storage", "storage/declare", "storage/schema"},
 	"engine/declaration":             {"engine", "engine/library", "storage", "storage/declare", "storage/directory", "storage/directory/record", "storage/internal/...", "storage/schema", "storage/typecheck"},
 	"engine/listener":                {"engine", "engine/library", "storage", "storage/outbox", "storage/schema"},

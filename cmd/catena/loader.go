@@ -23,11 +23,12 @@ import (
 
 // A request of a load carries at most this many records for each worker, and bytes of them, and no more files than a call of the import.
 const (
-	loadRecords = 500
-	loadWorkers = 8
-	loadBytes   = 4 << 20
-	maxRecord   = 1 << 20
-	maxShown    = 20 // rejected records that are informed of on the terminal
+	loadRecords  = 500
+	loadWorkers  = 8
+	usualWorkers = 4 // of a server that is not told how many; it may take fewer
+	loadBytes    = 4 << 20
+	maxRecord    = 1 << 20
+	maxShown     = 20 // rejected records that are informed of on the terminal
 )
 
 // loader sends the records of a file, with the files they name.
@@ -86,7 +87,7 @@ func (l *loader) report(cmd *cobra.Command, g *global, rejected string) error {
 		l.query.Set("dryRun", "true")
 	}
 	workers, _ := strconv.Atoi(l.query.Get("workers")) // the server says what is wrong with it
-	l.most = loadRecords * max(1, min(workers, loadWorkers))
+	l.most = loadRecords * max(1, min(cmp.Or(workers, usualWorkers), loadWorkers))
 	l.done = map[string]int{"created": 0, "rejected": 0, "skipped": 0, "updated": 0}
 	failed := l.run(cmd.Context())
 	err := g.say(cmd.OutOrStdout(), l.done, "%d created, %d updated, %d skipped, %d rejected",

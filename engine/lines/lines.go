@@ -1,6 +1,6 @@
 // Package lines reads many records from one file: JSON Lines, with an object on each line, or CSV, whose first line
 // names the columns. It reads one record at a time, so that a file may be larger than memory, and its errors name the
-// line. What a record means is left to the caller.
+// line. What a record means is left to the caller, except that Links tells which records of documents may depend on each other.
 package lines
 
 import (

@@ -15,3 +15,15 @@ func TestHolds(t *testing.T) {
 		}
 	}
 }
+
+func TestUsualLoad(t *testing.T) {
+	for _, tt := range []struct {
+		shared           bool
+		key              string
+		records, workers int
+	}{{false, "", 100, 1}, {false, "name", 100, 1}, {true, "", 200, 4}, {true, "name", 200, 1}} {
+		if records, workers := usualLoad(tt.shared, tt.key); records != tt.records || workers != tt.workers {
+			t.Errorf("shared %v, key %q: %d workers with %d records each", tt.shared, tt.key, workers, records)
+		}
+	}
+}

@@ -17,12 +17,24 @@ import (
 
 // Bounds of a transaction of a load, and of a record.
 const (
-	loadRecords    = 100 // unless batchSize says otherwise
 	maxLoadRecords = 1000
 	loadBytes      = 1 << 20
 	maxRecord      = 1 << 20
 	maxLoadWorkers = 8
 )
+
+// usualLoad is how many records a transaction has, and how many run at a time, unless batchSize and workers say otherwise. A database that
+// other servers may use is asked across a network: it works on some transactions while others are prepared. If records are looked for
+// by a key, that would be in vain: a document that is not there is made by one of them, which has the others run again.
+func usualLoad(shared bool, key string) (records, workers int) {
+	switch {
+	case !shared:
+		return 100, 1
+	case key != "":
+		return 200, 1
+	}
+	return 200, 4
+}
 
 // loadQuery are the parameters of Bulk.Load that the query gives, and those of the load.
 const loadQuery = "into type key existing format batchSize workers dryRun"
@@ -70,7 +82,7 @@ type loading struct {
 	x       *rest.Request
 	in      *lines.Reader
 	params  rest.RawParams // of every call
-	into    string         // the folder for records that name none
+	about   lines.Loading  // what records say nothing about
 	dry     bool
 	most    int           // records of a transaction
 	workers int           // transactions at a time
@@ -78,12 +90,16 @@ type loading struct {
 	batch   []lines.Record
 	bytes   int
 	under   []*part          // what is being carried out, in the order of the records
+	begun   int64            // records of the parts so far
+	order   engine.Sequence  // of the parts
 	done    map[string]int64 // records by what became of them
 }
 
 // part are records of one transaction.
 type part struct {
 	records []lines.Record
+	before  int64            // records of earlier parts
+	links   *lines.Links     // nil: there is no other one at the same time
 	results []map[string]any // of those that could be read
 	err     error
 	ended   chan struct{}
@@ -105,7 +121,9 @@ func newLoading(x *rest.Request) (*loading, lines.Format, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	q, l := x.Query(), &loading{x: x, into: x.Query().Get("into"), dry: x.Flag("dryRun"), most: loadRecords, workers: 1, done: map[string]int64{}}
+	q := x.Query()
+	l := &loading{x: x, about: lines.Loading{Into: q.Get("into"), Key: q.Get("key"), NameOf: x.Engine.Repo().NameOf}, dry: x.Flag("dryRun"), done: map[string]int64{}}
+	l.most, l.workers = usualLoad(x.Engine.Repo().Shared(), l.about.Key)
 	for _, name := range []string{"into", "type", "key", "existing"} {
 		if v := q.Get(name); v != "" {
 			l.params = l.params.Text(name, v)
@@ -162,10 +180,19 @@ func (l *loading) all() (err error) {
 }
 
 // flush has the records that were read carried out once a worker is free, whichever it is, and says what became of earlier ones. More
-// are read meanwhile. After a part that failed, none begins.
+// are read meanwhile. Records wait for those before them that they may depend on. After a part that failed, none begins.
 func (l *loading) flush() error {
 	if len(l.batch) == 0 {
 		return nil
+	}
+	p := &part{records: l.batch, before: l.begun, ended: make(chan struct{})}
+	if l.workers > 1 {
+		p.links = l.about.Links(p.records)
+		for _, earlier := range l.under {
+			if !earlier.hasEnded() && earlier.links.Meet(p.links) {
+				<-earlier.ended
+			}
+		}
 	}
 	select {
 	case <-l.x.Server.Done():
@@ -175,8 +202,7 @@ func (l *loading) flush() error {
 	if slices.ContainsFunc(l.under, (*part).hasFailed) {
 		return l.drain(0)
 	}
-	p := &part{records: l.batch, ended: make(chan struct{})}
-	l.batch, l.bytes, l.under = nil, 0, append(l.under, p)
+	l.batch, l.bytes, l.under, l.begun = nil, 0, append(l.under, p), l.begun+int64(len(p.records))
 	go l.carryOut(p)
 	return l.drain(2*l.workers - 1)
 }
@@ -193,7 +219,7 @@ func (l *loading) carryOut(p *part) {
 		}
 	}()
 	good := slices.DeleteFunc(slices.Clone(p.records), func(r lines.Record) bool { return r.Err != nil })
-	p.results, p.err = l.run(good)
+	p.results, p.err = l.run(p.before, good)
 }
 
 // drain says what became of the first parts that have ended, and waits for them until only so many are left, or none after an error.
@@ -237,8 +263,8 @@ func rejected(err error) map[string]any {
 	return map[string]any{"status": "rejected", "code": fault.Word(err), "error": err.Error()}
 }
 
-// run carries out records in one transaction. If that is too large, or loses every race, each gets one of its own.
-func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
+// run carries out records, behind so many others, in one transaction. If that is too large, or loses every race, each gets one of its own.
+func (l *loading) run(before int64, records []lines.Record) ([]map[string]any, error) {
 	if len(records) == 0 {
 		return nil, nil
 	}
@@ -250,7 +276,11 @@ func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
 		raw = append(raw, r.JSON...)
 	}
 	params := slices.Clone(l.params).Add("records", append(raw, ']')).Close()
-	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, Expect: l.into, DryRun: l.dry, KeepUploads: true})
+	ctx := l.x.HTTP.Context()
+	if l.workers > 1 {
+		ctx = l.order.Behind(ctx, before)
+	}
+	v, err := l.x.ValueIn(ctx, engine.Call{Op: "Bulk.Load", RawParams: params, Expect: l.about.Into, DryRun: l.dry, KeepUploads: true})
 	switch {
 	case err == nil:
 	case !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Limit):
@@ -258,7 +288,7 @@ func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
 	case len(records) == 1:
 		return []map[string]any{rejected(err)}, nil
 	default:
-		return l.each(records)
+		return l.each(before, records)
 	}
 	list, _ := v.([]any)
 	out := make([]map[string]any, len(records))
@@ -268,10 +298,10 @@ func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
 	return out, nil
 }
 
-func (l *loading) each(records []lines.Record) ([]map[string]any, error) {
+func (l *loading) each(before int64, records []lines.Record) ([]map[string]any, error) {
 	var out []map[string]any
 	for i := range records {
-		one, err := l.run(records[i : i+1])
+		one, err := l.run(before+int64(i), records[i:i+1])
 		if err != nil {
 			return nil, err
 		}
