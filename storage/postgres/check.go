@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/kv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -157,31 +158,42 @@ func (s *Store) measure(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
+// A transaction that has lost often locks the table of the probe (BeginAlone). If it waits between the two transactions of the probe, one
+// of them waits for it, and it for the other, with all commits behind it: they give up soon, and try again for a while.
+const (
+	probeLock = "SET LOCAL lock_timeout = '100ms'"
+	probeTime = 20 * time.Second
+)
+
 // probe has two transactions read what the other one writes: a server where both commit offers snapshot isolation under
 // the name of SERIALIZABLE.
 func probe(ctx context.Context, a, b *pgx.Conn) error {
-	var x, y int64
-	row := a.QueryRow(ctx, "WITH p AS (INSERT INTO probe (n) VALUES (0), (0) RETURNING id) SELECT min(id), max(id) FROM p")
-	if err := row.Scan(&x, &y); err != nil {
-		return failed(ctx, err)
-	}
-	defer func() {
-		_, _ = a.Exec(context.WithoutCancel(ctx), "DELETE FROM probe WHERE id IN ($1, $2)", x, y)
-	}()
-	for range 3 {
-		both, err := skewed(ctx, a, b, x, y)
-		if err == nil && !both {
+	for skews, until := 0, time.Now().Add(probeTime); skews < 3; {
+		both, err := skewed(ctx, a, b)
+		switch {
+		case err == nil && !both:
 			return nil
-		}
-		if err != nil {
+		case err == nil:
+			skews++
+		case !errors.Is(err, kv.ErrConflict) || time.Now().After(until):
 			return err
+		default:
+			time.Sleep(20 * time.Millisecond) // those who waited go first
 		}
 	}
 	return fault.Invalid.Errorf("store: the server commits two transactions that each read what the other one writes: its level SERIALIZABLE is only snapshot isolation, which catena cannot work with")
 }
 
 // skewed plays a write skew and reports whether both transactions were committed.
-func skewed(ctx context.Context, a, b *pgx.Conn, x, y int64) (bool, error) {
+func skewed(ctx context.Context, a, b *pgx.Conn) (bool, error) {
+	var x, y int64
+	row := a.QueryRow(ctx, "WITH p AS (INSERT INTO probe (n) VALUES (0), (0) RETURNING id) SELECT min(id), max(id) FROM p")
+	if err := row.Scan(&x, &y); err != nil {
+		return false, failed(ctx, err)
+	}
+	defer func() {
+		_, _ = a.Exec(context.WithoutCancel(ctx), "DELETE FROM probe WHERE id IN ($1, $2)", x, y)
+	}()
 	level := pgx.TxOptions{IsoLevel: pgx.Serializable}
 	ta, err := a.BeginTx(ctx, level)
 	if err != nil {
@@ -193,12 +205,14 @@ func skewed(ctx context.Context, a, b *pgx.Conn, x, y int64) (bool, error) {
 		return false, failed(ctx, err)
 	}
 	defer func() { _ = tb.Rollback(context.WithoutCancel(ctx)) }()
-	step := func(tx pgx.Tx, sql string, id int64) {
+	step := func(tx pgx.Tx, sql string, args ...any) {
 		if err == nil {
-			_, err = tx.Exec(ctx, sql, id)
+			_, err = tx.Exec(ctx, sql, args...)
 		}
 	}
 	const read, write = "SELECT n FROM probe WHERE id = $1", "UPDATE probe SET n = n + 1 WHERE id = $1"
+	step(ta, probeLock)
+	step(tb, probeLock)
 	step(ta, read, x)
 	step(tb, read, y)
 	step(ta, write, y)

@@ -111,3 +111,47 @@ func TestAloneTakesNumbers(t *testing.T) {
 		t.Errorf("one that was held up: %v", err)
 	}
 }
+
+// TestOpenBesideAlone: a server starts while transactions of others hold up commits again and again, and does not hold these up for long.
+func TestOpenBesideAlone(t *testing.T) {
+	schema := pgtest.Schema()
+	s := opened(t, schema)
+	defer s.Close()
+	stop, longest := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var most time.Duration
+		defer func() { longest <- most }()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			begun := time.Now()
+			snap, err := s.BeginAlone(ctx)
+			if err == nil {
+				_, err = snap.Get([]byte("k"))
+				snap.Discard()
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			most = max(most, time.Since(begun))
+		}
+	}()
+	for range 5 {
+		other, err := Open(ctx, pgtest.Address(t), Options{Log: quiet, Schema: schema})
+		if err == nil {
+			err = other.Close()
+		}
+		if err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(stop)
+	if most := <-longest; most > 3*time.Second {
+		t.Errorf("a transaction waited for %s", most)
+	}
+}
