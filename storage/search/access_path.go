@@ -354,7 +354,7 @@ var kinds = []struct {
 }
 
 // kindPaths adds the ways to all proxies, all versions, or all documents that must be kept, if only these are wanted and no condition is
-// answered by a part of their index.
+// answered by a part of their index, and at last the way to the children of a folder, if only these are.
 func (t planner) kindPaths(p *plan, all []*accessPath, want string) ([]*accessPath, error) {
 	for i := range kinds {
 		k := &kinds[i]
@@ -366,6 +366,9 @@ func (t planner) kindPaths(p *plan, all []*accessPath, want string) ([]*accessPa
 	kept, err := t.keptPath(p, want)
 	if kept != nil {
 		all = append(all, kept)
+	}
+	if p.parent != nil {
+		all = append(all, childrenPath(*p.parent))
 	}
 	return all, err
 }

@@ -130,9 +130,6 @@ func (t planner) choosePath(p *plan, want string) error {
 	if err != nil {
 		return err
 	}
-	if p.parent != nil {
-		all = append(all, childrenPath(*p.parent))
-	}
 	order := t.orderPath(p, all, types)
 	// This is the frequent case of a list in a folder, and needs no counting at all.
 	if want == "" && t.settles(p, order) {
