@@ -187,6 +187,8 @@ func TestLoadDependent(t *testing.T) {
 		"path of a folder":  {"", `{"type":"Folder","name":" la/te "}|{"parent":"./x/../la-te/","name":"late"}`, "created la-te, created la-te/late"},
 		"folder by title":   {"", `{"type":"Folder","properties":{"dc:title":"late"}}|{"parent":"late","dc:title":"b"}`, "created late, created late/b"},
 		"folder to load to": {"?/late", `{"parent":"DESK","type":"Folder","name":"late"}|{"name":"b"}`, "created late, created late/b"},
+		"unnamed folder":    {"", `{"type":"Folder","dc:source":"late"}|{"parent":"Untitled","name":"b"}`, "created Untitled, created Untitled/b"},
+		"name with spaces":  {"&key=name", `{"name":" late "}|{"name":" late "}`, "created late, skipped late"},
 		"key":               {"&key=name&existing=update", `{"name":"late"}|{"name":"late"}`, "created late, updated late"},
 		"property as key":   {"&key=dc:source", `{"name":"late","dc:source":"A"}|{"name":"b","dc:source":"A"}`, "created late, skipped late"},
 	} {

@@ -115,7 +115,7 @@ func (t *Tx) setNode(d *Doc, up *Folder, name string) (err error) {
 	if d.id, err = t.newDocID(); err != nil {
 		return err
 	}
-	if name, err = t.repo.cleanName(name); err != nil {
+	if name, err = t.repo.CleanName(name); err != nil {
 		return err
 	}
 	if d.name, err = t.freeName(up.id, name); err != nil {

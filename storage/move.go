@@ -28,7 +28,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 	if name == "" {
 		name = cur.name
 	}
-	if name, err = t.repo.cleanName(name); err != nil {
+	if name, err = t.repo.CleanName(name); err != nil {
 		return nil, err
 	}
 	// Nothing changes, so there is no event and no new epoch of the tree.

@@ -210,8 +210,8 @@ func unstamped(name string) string {
 	return name[:cut]
 }
 
-// cleanName makes a name fit for a path.
-func (r *Repo) cleanName(name string) (string, error) {
+// CleanName makes a name fit for a path: it is the name that a document gets which is made with the given one.
+func (r *Repo) CleanName(name string) (string, error) {
 	name = strings.TrimSpace(strings.ReplaceAll(name, "/", "-"))
 	switch {
 	case name == "":

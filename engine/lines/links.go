@@ -33,8 +33,9 @@ const valued = "\x00"
 
 // Loading is what records say nothing about.
 type Loading struct {
-	Into, Key string              // the folder for records that name none, and the property that identifies documents
-	NameOf    func(string) string // the name of a document by its title
+	Into, Key string // the folder for records that name none, and the property that identifies documents
+	// Name is the name that a document gets which is made with a name and a title.
+	Name func(name, title string) (string, error)
 }
 
 // Links reads what records may depend on each other by. A record that is invalid depends on nothing.
@@ -50,9 +51,9 @@ func (l *Loading) Links(records []Record) *Links {
 			continue
 		}
 		r := subjectOf(records[i].JSON, l.Key)
-		name := childName(r.name)
-		if name == "" {
-			name = childName(l.NameOf(r.title))
+		name, err := l.Name(r.name, r.title)
+		if err != nil {
+			continue
 		}
 		add(name, true)
 		if r.value != "" { // indexes have texts in lower case
@@ -68,11 +69,6 @@ func (l *Loading) Links(records []Record) *Links {
 		}
 	}
 	return k
-}
-
-// childName is a name as it is stored.
-func childName(name string) string {
-	return strings.TrimSpace(strings.ReplaceAll(name, "/", "-"))
 }
 
 // subject is what identifies the document of a record, and its folder.

@@ -1,7 +1,9 @@
 package lines_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"catena/engine/lines"
@@ -9,7 +11,9 @@ import (
 )
 
 func TestLinks(t *testing.T) {
-	loading := lines.Loading{Into: "/ws/desk", Key: "dc:source", NameOf: func(title string) string { return title }}
+	loading := lines.Loading{Into: "/ws/desk", Key: "dc:source", Name: func(name, title string) (string, error) {
+		return strings.TrimSpace(strings.ReplaceAll(cmp.Or(name, title), "/", "-")), nil
+	}}
 	of := func(text string) *lines.Links {
 		r := lines.Record{JSON: json.RawMessage(text)}
 		if text == "invalid" {

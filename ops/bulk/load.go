@@ -284,7 +284,9 @@ func (l *loader) ahead(records []loaded) error {
 	names := map[string][]string{}
 	for _, rec := range records {
 		if rec.Name != "" {
-			names[rec.Parent] = append(names[rec.Parent], rec.childName())
+			if name, err := l.c.Tx.Repo().CleanName(rec.Name); err == nil {
+				names[rec.Parent] = append(names[rec.Parent], name)
+			}
 		}
 	}
 	for _, parent := range slices.Sorted(maps.Keys(names)) {
@@ -302,9 +304,6 @@ func (l *loader) ahead(records []loaded) error {
 	return nil
 }
 
-// childName is the name of a record as Create stores it, so that the record finds what it created the last time.
-func (r *loaded) childName() string { return strings.ReplaceAll(r.Name, "/", "-") }
-
 // find returns the document that a record is of, nil if it is new or nothing identifies it.
 func (l *loader) find(folder *storage.Doc, rec loaded, props storage.Props) (*storage.Doc, error) {
 	switch l.Key {
@@ -314,7 +313,11 @@ func (l *loader) find(folder *storage.Doc, rec loaded, props storage.Props) (*st
 		if rec.Name == "" {
 			return nil, fault.Invalid.Errorf("name: is missing, but documents are identified by it").In("name")
 		}
-		d, err := l.c.Tx.Child(folder, rec.childName())
+		name, err := l.c.Tx.Repo().CleanName(rec.Name) // so that the record finds what it created the last time
+		if err != nil {
+			return nil, err
+		}
+		d, err := l.c.Tx.Child(folder, name)
 		if fault.Is(err, fault.NotFound) {
 			return nil, nil
 		}

@@ -121,9 +121,11 @@ func newLoading(x *rest.Request) (*loading, lines.Format, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	q := x.Query()
-	l := &loading{x: x, about: lines.Loading{Into: q.Get("into"), Key: q.Get("key"), NameOf: x.Engine.Repo().NameOf}, dry: x.Flag("dryRun"), done: map[string]int64{}}
-	l.most, l.workers = usualLoad(x.Engine.Repo().Shared(), l.about.Key)
+	q, repo := x.Query(), x.Engine.Repo()
+	l := &loading{x: x, about: lines.Loading{Into: q.Get("into"), Key: q.Get("key"), Name: func(name, title string) (string, error) {
+		return repo.CleanName(cmp.Or(name, repo.NameOf(title)))
+	}}, dry: x.Flag("dryRun"), done: map[string]int64{}}
+	l.most, l.workers = usualLoad(repo.Shared(), l.about.Key)
 	for _, name := range []string{"into", "type", "key", "existing"} {
 		if v := q.Get(name); v != "" {
 			l.params = l.params.Text(name, v)
