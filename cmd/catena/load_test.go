@@ -454,3 +454,20 @@ func (p fill) run(c *engine.Ctx, _ engine.Void) ([]string, error) {
 }
 
 var fillOp = engine.Op{Name: "Bench.Fill", Doc: "Makes many documents.", Callers: engine.Anyone, Run: engine.On(fill.run)}
+
+// rate sends n requests over conns connections and returns how many a second were answered.
+func rate(b *testing.B, addr string, conns, n int, request func(int) []byte) float64 {
+	b.Helper()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	start := time.Now()
+	for range conns {
+		wg.Go(func() {
+			if _, err := visit(addr, &next, int64(n), request); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return float64(n) / time.Since(start).Seconds()
+}

@@ -16,8 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -191,23 +189,6 @@ func profiled(b *testing.B, name string) (stop func()) {
 		must(b, cpu.Close())
 		allocs(".allocs")
 	}
-}
-
-// rate sends n requests over conns connections and returns how many a second were answered.
-func rate(b *testing.B, addr string, conns, n int, request func(int) []byte) float64 {
-	b.Helper()
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	start := time.Now()
-	for range conns {
-		wg.Go(func() {
-			if _, err := visit(addr, &next, int64(n), request); err != nil {
-				b.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	return float64(n) / time.Since(start).Seconds()
 }
 
 func newPeers(b *testing.B) *peers {
