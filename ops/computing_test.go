@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"catena/engine/scenario"
@@ -19,56 +18,8 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/search"
+	"catena/storage/storagetest"
 )
-
-// counted is a store that counts the rows that are read, and keeps what is committed.
-type counted struct {
-	kv.Store
-	read atomic.Int64
-	rows map[string][]byte
-}
-
-type countedSnapshot struct {
-	kv.Snapshot
-	of *counted
-}
-
-type countedCursor struct {
-	kv.Cursor
-	of *counted
-}
-
-func (c *counted) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
-	s, err := c.Store.Begin(ctx, write)
-	return countedSnapshot{s, c}, err
-}
-
-func (s countedSnapshot) Get(key []byte) ([]byte, error) {
-	s.of.read.Add(1)
-	return s.Snapshot.Get(key)
-}
-
-func (s countedSnapshot) GetMany(keys [][]byte) ([][]byte, error) {
-	s.of.read.Add(int64(len(keys)))
-	return s.Snapshot.GetMany(keys)
-}
-
-func (s countedSnapshot) Scan(r kv.Range) kv.Cursor { return countedCursor{s.Snapshot.Scan(r), s.of} }
-
-func (s countedSnapshot) Commit(ctx context.Context, b *kv.Batch) error {
-	err := s.Snapshot.Commit(ctx, b)
-	for _, w := range b.Writes {
-		if err == nil && s.of.rows != nil {
-			s.of.rows[string(w.Key)] = w.Value
-		}
-	}
-	return err
-}
-
-func (c countedCursor) Next() bool {
-	c.of.read.Add(1)
-	return c.Cursor.Next()
-}
 
 // crowdOf is what happens for each of many people of whom no scenario knows: for how many of them one time, the operation, the input, and
 // the parameters, in which %d is the number of the person.
@@ -102,9 +53,9 @@ var crowdOf = []struct {
 }
 
 // crowd returns the rows of a store in which there are so many people besides.
-func crowd(t *testing.T, n int) []kv.Mutation {
+func crowd(t *testing.T, n int) (rows []kv.Mutation) {
 	t.Helper()
-	store := &counted{Store: memory.New(), rows: map[string][]byte{}}
+	store := memory.New()
 	s, _ := beside(t, store, "77777777")
 	s.User("crowd", "administrators")
 	for i := range n {
@@ -127,13 +78,20 @@ func crowd(t *testing.T, n int) []kv.Mutation {
 			t.Fatal(err)
 		}
 	}
-	var rows []kv.Mutation
-	for key, value := range store.rows {
-		if value != nil {
-			rows = append(rows, kv.Mutation{Key: []byte(key), Value: value})
-		}
+	snap, err := store.Begin(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.SortFunc(rows, func(a, b kv.Mutation) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	defer snap.Discard()
+	all := snap.Scan(kv.Range{})
+	defer all.Close()
+	for all.Next() {
+		value, err := all.Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, kv.Mutation{Key: all.Key(), Value: value})
+	}
 	return rows
 }
 
@@ -165,26 +123,26 @@ type spent struct {
 // countedEntryPoint notes what commands read.
 type countedEntryPoint struct {
 	s     *resttest.Server
-	store *counted
+	store *storagetest.Counted
 	all   *[]spent
 }
 
 func (e countedEntryPoint) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
-	before := e.store.read.Load()
+	e.store.Reset()
 	out := scenario.Engine(e.s.Engine).Run(ctx, user, c)
 	var failure string
 	if out.Failure != nil {
 		failure = out.Failure.Message
 	}
 	text := strings.TrimSpace(fmt.Sprintf("%s %s %s", c.Op, c.Input, c.Params))
-	*e.all = append(*e.all, spent{text, len(fmt.Sprint(out.Wire, failure, len(out.Files))), e.store.read.Load() - before})
+	*e.all = append(*e.all, spent{text, len(fmt.Sprint(out.Wire, failure, len(out.Files))), e.store.Keys.Load() + e.store.Rows.Load()})
 	return out
 }
 
 // playBeside plays a scenario beside a crowd and returns what its commands read.
 func playBeside(t *testing.T, file string, rows []kv.Mutation) (all []spent) {
 	t.Helper()
-	store := &counted{Store: memory.New()}
+	store := &storagetest.Counted{Store: memory.New()}
 	first, err := store.Store.Begin(t.Context(), true)
 	if err == nil {
 		err = first.Commit(t.Context(), &kv.Batch{Writes: rows})

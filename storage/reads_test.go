@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,54 +12,13 @@ import (
 	"catena/storage/memory"
 	"catena/storage/schema"
 	"catena/storage/search"
+	"catena/storage/storagetest"
 )
-
-// counted is a store that counts what is read from it.
-type counted struct {
-	kv.Store
-	begun, keys, scans, rows int
-}
-
-type countedSnapshot struct {
-	kv.Snapshot
-	of *counted
-}
-
-func (c *counted) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
-	c.begun++
-	s, err := c.Store.Begin(ctx, write)
-	return countedSnapshot{s, c}, err
-}
-
-func (s countedSnapshot) Get(key []byte) ([]byte, error) {
-	s.of.keys++
-	return s.Snapshot.Get(key)
-}
-
-func (s countedSnapshot) GetMany(keys [][]byte) ([][]byte, error) {
-	s.of.keys += len(keys)
-	return s.Snapshot.GetMany(keys)
-}
-
-func (s countedSnapshot) Scan(r kv.Range) kv.Cursor {
-	s.of.scans++
-	return countedCursor{s.Snapshot.Scan(r), s.of}
-}
-
-type countedCursor struct {
-	kv.Cursor
-	of *counted
-}
-
-func (c countedCursor) Next() bool {
-	c.of.rows++
-	return c.Cursor.Next()
-}
 
 // TestReadsOfAPage holds how often the store is asked for a page of fifty documents: once for each document,
 // and a few times for the page, whatever is asked about the documents.
 func TestReadsOfAPage(t *testing.T) {
-	store := &counted{Store: memory.New()}
+	store := &storagetest.Counted{Store: memory.New()}
 	w := newWorld(t, func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) })
 	top := w.deep(8)
 	w.grant(top, "bob:Read", "staff:ReadWrite")
@@ -77,7 +35,7 @@ func TestReadsOfAPage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		keys, scans int // at most
+		keys, scans int64 // at most
 		read        func(tx *storage.Tx) error
 	}{
 		{"in order", 53, 2, func(tx *storage.Tx) error { page(tx, "SELECT * FROM File ORDER BY dc:title", -1); return nil }},
@@ -114,10 +72,10 @@ func TestReadsOfAPage(t *testing.T) {
 		}},
 	} {
 		w.view(bob, c.read) // to know the folders
-		store.keys, store.scans, store.rows = 0, 0, 0
+		store.Reset()
 		w.view(bob, c.read)
-		if store.keys > c.keys || store.scans > c.scans {
-			t.Errorf("%s: %d keys and %d ranges read, at most %d and %d", c.name, store.keys, store.scans, c.keys, c.scans)
+		if keys, scans := store.Keys.Load(), store.Scans.Load(); keys > c.keys || scans > c.scans {
+			t.Errorf("%s: %d keys and %d ranges read, at most %d and %d", c.name, keys, scans, c.keys, c.scans)
 		}
 	}
 }
@@ -129,10 +87,10 @@ func TestReadsDoNotGrow(t *testing.T) {
 	sizes := []int{1200, 2400}
 	// Where two lists are long, the planner reads up to so many rows of the second one for a document of the first.
 	most := map[string]int{"two common predicates in order": 25 * answer}
-	var stores [2]*counted
+	var stores [2]*storagetest.Counted
 	var worlds [2]*world
 	for i, n := range sizes {
-		stores[i] = &counted{Store: memory.New()}
+		stores[i] = &storagetest.Counted{Store: memory.New()}
 		worlds[i] = newWorld(t, func(c *storage.Config) {
 			var err error
 			if c.Types, err = schema.Load(schema.Defaults(), fstest.MapFS{"bench.yaml": {Data: []byte(crateTypes)}}); err != nil {
@@ -147,7 +105,7 @@ func TestReadsDoNotGrow(t *testing.T) {
 		var reads [2][3]int
 		for i, w := range worlds {
 			for range 2 { // the first time to know the folders
-				stores[i].keys, stores[i].scans, stores[i].rows = 0, 0, 0
+				stores[i].Reset()
 				w.view(bob, func(tx *storage.Tx) error {
 					p, err := search.Query(tx, fmt.Sprintf(q.src, 7), search.Options{PageOptions: storage.PageOptions{Limit: 50}})
 					if err == nil && len(p.Docs) == 0 {
@@ -156,7 +114,7 @@ func TestReadsDoNotGrow(t *testing.T) {
 					return err
 				})
 			}
-			reads[i] = [3]int{stores[i].keys, stores[i].scans, stores[i].rows}
+			reads[i] = [3]int{int(stores[i].Keys.Load()), int(stores[i].Scans.Load()), int(stores[i].Rows.Load())}
 		}
 		if few, many := reads[0], reads[1]; many[0] > few[0] || many[1] > few[1] || many[2] > max(few[2], most[q.name]) {
 			t.Errorf("%s: reads %v (keys, ranges, rows) of %d documents, %v of %d", q.name, reads[0], sizes[0], reads[1], sizes[1])
@@ -167,7 +125,7 @@ func TestReadsDoNotGrow(t *testing.T) {
 // TestReadsOfContent reads small and large files inside a transaction: it is the one snapshot, and shows what
 // the transaction has written itself.
 func TestReadsOfContent(t *testing.T) {
-	store := &counted{Store: memory.New()}
+	store := &storagetest.Counted{Store: memory.New()}
 	w := newWorld(t, func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) })
 	text := map[string]string{"small": "short", "large": strings.Repeat("long", 64<<10)}
 	read := func(tx *storage.Tx, name string) {
@@ -204,13 +162,13 @@ func TestReadsOfContent(t *testing.T) {
 		}
 		return nil
 	})
-	begun := store.begun
+	begun := store.Begun.Load()
 	err := w.View(t.Context(), w.System(), func(tx *storage.Tx) error {
 		read(tx, "small")
 		read(tx, "large")
 		return nil
 	})
-	if err != nil || store.begun != begun+1 {
-		t.Errorf("%d snapshots, want 1: %v", store.begun-begun, err)
+	if err != nil || store.Begun.Load() != begun+1 {
+		t.Errorf("%d snapshots, want 1: %v", store.Begun.Load()-begun, err)
 	}
 }

@@ -210,7 +210,7 @@ func TestZones(t *testing.T) {
 
 // TestZonesSkip: what a search reads does not grow with the records that it is not about.
 func TestZonesSkip(t *testing.T) {
-	store := &counted{Store: memory.New()}
+	store := &storagetest.Counted{Store: memory.New()}
 	w := newWorld(t, func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) })
 	w.ShortZones(256)
 	log := func(e storage.Entry) {
@@ -241,7 +241,7 @@ func TestZonesSkip(t *testing.T) {
 		{"first page", storage.EntryFilter{PageOptions: storage.PageOptions{Limit: 10, CountLimit: -1}}, 10, 15},
 		{"distant page", storage.EntryFilter{PageOptions: storage.PageOptions{Limit: 10, Offset: 4500, CountLimit: -1}}, 10, 600},
 	} {
-		store.rows = 0
+		store.Reset()
 		w.view(w.System(), func(tx *storage.Tx) error {
 			p, err := tx.Entries(test.f)
 			if err == nil && len(p.Entries) != test.want {
@@ -249,8 +249,8 @@ func TestZonesSkip(t *testing.T) {
 			}
 			return err
 		})
-		if store.rows > test.most {
-			t.Errorf("%s: %d rows read, more than %d", test.name, store.rows, test.most)
+		if rows := store.Rows.Load(); rows > int64(test.most) {
+			t.Errorf("%s: %d rows read, more than %d", test.name, rows, test.most)
 		}
 	}
 	maps := func(want int) {
