@@ -122,6 +122,45 @@ func TestBrowserChains(t *testing.T) {
 	b.quiet()
 }
 
+// TestBrowserChainSlow builds and tries a chain while answers take long: steps get to where they were asked for, in that order, and
+// nothing of an earlier run is shown for the one that goes on.
+func TestBrowserChainSlow(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/chains")
+	b.wait(`document.getElementById("state").textContent === "No problems found."`)
+	eval[bool](b, `(() => {
+		const usual = fetch;
+		window.pause = 3000; // longer than it takes to ask for two steps
+		fetch = async (...request) => {
+			if (/Chain\.Edit|dryRun/.test(request[0])) await new Promise((done) => setTimeout(done, pause));
+			return usual(...request);
+		};
+		return true;
+	})()`)
+	b.click("#declare")
+	b.addStep("/steps", "lock a document", "Document.Lock")
+	b.addStep("/steps", "unlock", "Document.Unlock")
+	eval[bool](b, `(window.pause = 500) > 0`)
+	b.wait(`document.getElementById("source").value.endsWith("steps:\n  - op: Document.Lock\n  - op: Document.Unlock\n")`)
+	b.fill("/params/0/name", "why")
+	b.fill("/name", "Desk.Close")
+	b.wait(`document.getElementById("source").value.startsWith("name: Desk.Close\n") && document.getElementById("state").textContent === "No problems found."`)
+	b.fill("try %input", "/")
+	did := `[...document.querySelectorAll("#cards .did")].map((e) => e.textContent).join("|")`
+	running := `document.getElementById("outcome").textContent === "Running…" && document.getElementById("dry").disabled && document.getElementById("go").disabled && !` + did
+	for range 2 {
+		eval[bool](b, `document.getElementById("dry").focus() === undefined`)
+		b.click("#dry")
+		if !eval[bool](b, running) {
+			t.Errorf("while it runs: %s", eval[string](b, `document.getElementById("outcome").textContent + "|" + `+did))
+		}
+		b.wait(did + `.startsWith("lock ") && !document.getElementById("dry").disabled && document.activeElement.id === "dry"`)
+	}
+	b.quiet()
+}
+
 // TestBrowserChainText changes a chain as text and by cards in turns: comments stay, cards follow the text, steps are moved
 // with the keyboard, edits are undone, and an older version comes back.
 func TestBrowserChainText(t *testing.T) {

@@ -110,6 +110,18 @@ const tried = (f, prevent = true) => async (event) => {
   }
 };
 
+// disabling runs something with its buttons disabled, so that it is not begun again before its end, and keeps the focus.
+const disabling = async (buttons, f) => {
+  const old = document.activeElement;
+  for (const b of buttons) b.disabled = true;
+  try {
+    await f();
+  } finally {
+    for (const b of buttons) b.disabled = false;
+    if (document.activeElement === document.body && buttons.includes(old)) old.focus({ preventScroll: true }); // what is disabled loses it
+  }
+};
+
 // copy has a button put text on the clipboard.
 const copy = (text) => tried(async (e) => {
   await navigator.clipboard.writeText(text);

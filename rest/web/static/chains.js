@@ -42,8 +42,10 @@
 
   const page = {
     show,
+    // edit changes the text once earlier edits have; given a function, by what that says then.
     edit: (e, next) => {
       work = work.then(tried(async () => {
+        if (typeof e === "function") ({ next, ...e } = e());
         const before = source.value;
         const text = await run("Chain.Edit", { source: before, ...e });
         past = [...past.slice(-99), before];
@@ -150,13 +152,15 @@
     byId("what").focus();
     search();
   };
-  const take = (f) => async () => {
+  const take = (f) => () => {
+    const at = place; // the next one may be asked for before this one is there
     byId("finder").close();
-    await work;
-    const path = /\/\d+$/.test(place) ? place : ChainCards.end(place);
-    ChainCards.close();
-    ChainCards.open(path);
-    page.edit({ action: "insert", path, value: f.step }, `${path} open`);
+    page.edit(() => {
+      const path = /\/\d+$/.test(at) ? at : ChainCards.end(at);
+      ChainCards.close();
+      ChainCards.open(path);
+      return { action: "insert", path, value: f.step, next: `${path} open` };
+    });
   };
   const search = tried(async () => {
     const mine = ++asked;
@@ -177,12 +181,15 @@
     byId("cards").querySelector(`[data-path="${CSS.escape(card.path)}"]`)?.scrollIntoView({ block: "center" });
   };
 
-  const attempt = (dry) => tried(async () => {
-    await work;
+  // attempt runs the chain, after the edits that go on. What an earlier run did is gone from the cards at once, and the buttons
+  // wait for the end, so that no answer is taken for that of another run.
+  const attempt = (dry) => tried(() => disabling([byId("dry"), byId("go")], async () => {
     byId("result").replaceChildren();
     byId("result").hidden = true;
     byId("outcome").textContent = "Running…";
     did = null;
+    page.draw();
+    await work;
     try {
       const { text, trace, waits } = await ChainRun.start(chosen, test.given, dry, source.value === saved ? undefined : source.value);
       did = trace && ChainRun.steps(trace);
@@ -190,13 +197,16 @@
       byId("result").hidden = false;
       byId("outcome").textContent = dry ? "Dry run: nothing was changed. The cards show what each step would change." : waits ? "The chain has run up to a step that waits; see Runs." : "The chain has run.";
     } catch (error) {
-      if (!(error instanceof Refused) || error.status === 401) throw error;
+      if (!(error instanceof Refused) || error.status === 401) {
+        byId("outcome").textContent = "";
+        throw error;
+      }
       fail(error);
       return;
     }
     draw();
     byId("outcome").scrollIntoView({ block: "nearest" });
-  });
+  }));
 
   const restored = async (version) => {
     if (!await leave()) return;

@@ -268,7 +268,7 @@
     good = { text, words: `Saved ${made.name}, version ${made.version}.` };
     judge(good.words, true);
   }));
-  byId("try").addEventListener("submit", (e) => tried(() => attempt(e.submitter?.value === "dry"))(e));
+  byId("try").addEventListener("submit", (e) => tried(() => disabling([byId("dry"), byId("go")], () => attempt(e.submitter?.value === "dry")))(e));
 
   // The editor is as large as everything else of the page. It is fetched when somebody turns to the text, or if the browser has kept it
   // since an earlier visit.
