@@ -122,7 +122,7 @@ func listSchemas(out map[string]any) {
 		{"Comments", "", "Comment", " totalSize:integer"},
 		{"Directories", "directories", "Directory", ""},
 		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pagingMembers},
-		{"Documents", "documents", "Document", pagingMembers + " aggregations:any quickFilters:any"},
+		{"Documents", "documents", "Document", pagingMembers + " aggregations:any quickFilters:any plan:array"},
 		{"Groups", "groups", "Group", pagingMembers},
 		{"LogEntries", "logEntries", "LogEntry", pagingMembers},
 		{"Runs", "runs", "Run", " before"},

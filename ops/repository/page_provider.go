@@ -1,6 +1,8 @@
 package repository
 
 import (
+	"maps"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/search"
@@ -64,9 +66,12 @@ func (p pageProviderParams) run(c *engine.Ctx, ps providers) (*storage.Page, err
 		return nil, err
 	}
 	page.Provider, page.Highlight = found.Name, p.Highlights
-	if page.Extra, err = found.extra(c, b, p.Quick); err != nil {
+	extra, err := found.extra(c, b, p.Quick)
+	if err != nil {
 		return nil, err
 	}
+	maps.Copy(extra, page.Extra)
+	page.Extra = extra
 	// A provider that counts only to the end of the page has no real total: the size of a page is
 	// reported, marked as incomplete, and there is a next page if this one is full.
 	if found.Count == toPage && (page.More || page.Total > page.Limit) {

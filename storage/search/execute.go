@@ -29,8 +29,16 @@ import (
 const maxOffset = 10_000
 
 // Query runs a query of the query language; parameters are bound, never pasted into the text, so no value can
-// change the meaning of the query.
+// change the meaning of the query. Of a query behind the word EXPLAIN the page has no documents, but the lines of Explain as
+// the member plan.
 func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
+	if q, ok := explained(src); ok {
+		lines, err := explainLines(t, q, o)
+		if err != nil {
+			return nil, err
+		}
+		return &storage.Page{Limit: o.Limit, Extra: map[string]any{"plan": lines}}, nil
+	}
 	w, err := execute(t, src, o)
 	if err != nil {
 		return nil, err

@@ -56,17 +56,23 @@ func explained(src string) (string, bool) {
 	return rest, ok && strings.EqualFold(word, "EXPLAIN")
 }
 
-// explainRows returns the lines of Explain as rows.
-func explainRows(t *storage.Tx, src string, o Options) (*Rows, error) {
+// explainLines returns the lines of Explain, if the principal may see them.
+func explainLines(t *storage.Tx, src string, o Options) ([]string, error) {
 	if err := MayExplain(t); err != nil {
 		return nil, err
 	}
 	plan, err := Explain(t, src, o)
+	return strings.Split(plan, "\n"), err
+}
+
+// explainRows returns the lines of Explain as rows.
+func explainRows(t *storage.Tx, src string, o Options) (*Rows, error) {
+	lines, err := explainLines(t, src, o)
 	if err != nil {
 		return nil, err
 	}
 	rows := &Rows{Columns: []string{"plan"}}
-	for line := range strings.SplitSeq(plan, "\n") {
+	for _, line := range lines {
 		rows.Entries = append(rows.Entries, map[string]any{"plan": line})
 	}
 	rows.Total = len(rows.Entries)
