@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -214,7 +215,8 @@ const (
 // grows. Then it declares the indexes that Explain advises, tells what others wait for while they are built, and asks again; and
 // once more with indexes of single properties alone, beside which the server has made what it found useful while it was asked.
 // The table at the end has one line for each question and asker; marks are * for slower than the limits and ! for a query that
-// was refused. With CATENA_EXPLAIN=1 it also prints how catena finds each answer. With CATENA_KEPT=directory what was loaded is
+// was refused. A small repository has less than a page of what many questions ask for, so that its answers are shorter; the growth
+// of full pages leaves such repositories out. With CATENA_EXPLAIN=1 it also prints how catena finds each answer. With CATENA_KEPT=directory what was loaded is
 // kept there, and taken from there the next time. With TEST_STORE=postgres the repositories are in PostgreSQL.
 //
 //	CATENA_QUESTIONS=1000,100000,1000000 go test -run '^$' -bench Questions -benchtime 1x -timeout 3h ./cmd/questions
@@ -259,6 +261,7 @@ var askers = []string{"administrator", "users"}
 type measured struct {
 	of    [4][]float64
 	marks [3][]string
+	found []float64 // results of an answer
 }
 
 // The arms. The first three are catena: as declared, with the indexes that were advised, and with those that the server made.
@@ -283,7 +286,10 @@ func measure(b *testing.B, all map[string]*measured, q *question, worlds []*worl
 			if arm == asDeclared {
 				arms = 2
 			}
-			took, mark := w.time(b, q, as, arms)
+			took, found, mark := w.time(b, q, as, arms)
+			if arm == asDeclared {
+				m.found = append(m.found, found)
+			}
 			m.of[arm] = append(m.of[arm], took[0])
 			if arms == 2 {
 				m.of[ofSQLite] = append(m.of[ofSQLite], took[1])
@@ -299,9 +305,11 @@ func measure(b *testing.B, all map[string]*measured, q *question, worlds []*worl
 	})
 }
 
-// time asks a question on catena and, with two arms, on SQLite; the mark is ! if catena refused it.
-func (w *world) time(b *testing.B, q *question, as string, arms int) (took []float64, mark string) {
+// time asks a question on catena and, with two arms, on SQLite; found is how many results catena's answers have, and the mark is ! if
+// catena refused it.
+func (w *world) time(b *testing.B, q *question, as string, arms int) (took []float64, found float64, mark string) {
 	var refused error
+	asked := 0
 	took = medians(60, arms, func(arm, i int) time.Duration {
 		user := -1
 		if as == "users" {
@@ -311,8 +319,10 @@ func (w *world) time(b *testing.B, q *question, as string, arms int) (took []flo
 		var err error
 		start := time.Now()
 		if arm == 0 {
-			_, err = w.ask(q, args, who)
+			var r result
+			r, err = w.ask(q, args, who)
 			refused = errors.Join(refused, err)
+			found, asked = found+float64(len(r.ids)), asked+1
 		} else {
 			_, err = w.sql.ask(q, args, who.groups)
 			check(b, err)
@@ -326,7 +336,7 @@ func (w *world) time(b *testing.B, q *question, as string, arms int) (took []flo
 	if os.Getenv("CATENA_EXPLAIN") != "" {
 		fmt.Fprintf(os.Stderr, "%s, %d documents, %.0f µs:\n%s\n", q.name, w.n, took[0], w.explain(b, q, q.args(w, 0)))
 	}
-	return took, mark
+	return took, found / float64(asked), mark
 }
 
 // report writes the table.
@@ -335,9 +345,9 @@ func report(b *testing.B, all map[string]*measured, sizes []int) string {
 	out := tabwriter.NewWriter(&table, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(out, "question\t")
 	for _, n := range sizes {
-		fmt.Fprintf(out, "%d: declared\tadvised\tlearnt\tSQLite\tratios\t\t\t", n)
+		fmt.Fprintf(out, "%d: found\tdeclared\tadvised\tlearnt\tSQLite\tratios\t\t\t", n)
 	}
-	fmt.Fprintln(out, "growth: declared\tadvised\tlearnt\tSQLite\t")
+	fmt.Fprintln(out, "growth: declared\tadvised\tlearnt\tSQLite\tof full pages: declared\tadvised\tlearnt\tSQLite\t")
 	for i := range questions {
 		for _, as := range askers {
 			name := questions[i].name + ", " + as
@@ -347,6 +357,7 @@ func report(b *testing.B, all map[string]*measured, sizes []int) string {
 			}
 			fmt.Fprint(out, name, "\t")
 			for i := range sizes {
+				fmt.Fprintf(out, "%.1f\t", m.found[i])
 				for _, arm := range m.of {
 					fmt.Fprintf(out, "%.0f\t", arm[i])
 				}
@@ -354,18 +365,36 @@ func report(b *testing.B, all map[string]*measured, sizes []int) string {
 					fmt.Fprintf(out, "%.2f%s\t", m.of[arm][i]/m.of[ofSQLite][i], marks[i])
 				}
 			}
-			for arm, took := range m.of {
-				growth, mark := exponent(sizes, took), ""
-				if arm != ofSQLite && growth > growthLimit {
-					mark = "*"
-				}
-				fmt.Fprintf(out, "%.2f%s\t", growth, mark)
+			for _, full := range []bool{false, true} {
+				m.growth(out, sizes, full)
 			}
 			fmt.Fprintln(out)
 		}
 	}
 	check(b, out.Flush())
 	return table.String()
+}
+
+// growth writes the exponents of the arms; full leaves out repositories that had fewer results than the others.
+func (m *measured) growth(out io.Writer, sizes []int, full bool) {
+	for arm, took := range m.of {
+		var n []int
+		var of []float64
+		for i := range sizes {
+			if !full || m.found[i] > 0.95*slices.Max(m.found) {
+				n, of = append(n, sizes[i]), append(of, took[i])
+			}
+		}
+		growth, mark := exponent(n, of), ""
+		switch {
+		case len(n) < 2:
+			fmt.Fprint(out, "–\t")
+			continue
+		case arm != ofSQLite && growth > growthLimit:
+			mark = "*"
+		}
+		fmt.Fprintf(out, "%.2f%s\t", growth, mark)
+	}
 }
 
 // medians runs the arms in turns of ten, n times each and a turn before to warm up, and returns the medians in microseconds. An
