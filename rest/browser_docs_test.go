@@ -269,12 +269,18 @@ func TestBrowserSearch(t *testing.T) {
 		}
 	}
 	b.click("#editor summary")
-	b.set("[name=query]", "SELECT * FROM Note WHERE dc:nature = 'invoice' AND ecm:isVersion = 0")
+	const noted = "SELECT * FROM Note WHERE dc:nature = 'invoice' AND ecm:isVersion = 0"
+	b.set("[name=query]", noted)
 	b.click("#run")
 	b.wait(`document.querySelectorAll("#results li").length === 1`)
 	b.click("#explain")
 	b.wait(`document.getElementById("plan").textContent.includes("read: ")`)
 	b.shot("search-plan")
+	b.set("[name=query]", "explain SELECT * FROM Note")
+	b.click("#run")
+	b.wait(`document.getElementById("plan").textContent.startsWith("query: SELECT * FROM Note\naccess: ") && document.querySelectorAll("#results li").length === 1`)
+	b.set("[name=query]", noted)
+	b.click("#run")
 	b.click("#save")
 	b.set("dialog [name=title]", "Invoices")
 	b.press("dialog", "Save")

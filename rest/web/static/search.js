@@ -26,6 +26,8 @@
   };
   const query = () => field("query").value.trim();
 
+  const explained = /^\s*EXPLAIN\s+/i; // a query that is to be explained, not answered
+
   const list = DocList.of({
     label: "Results", where: true, empty: "Nothing found.", acts: (docs) => DocActs.ofMany(docs, async (label) => {
       await list.refresh();
@@ -96,10 +98,16 @@
     say("");
     await Promise.all([list.refresh(), count()]);
   };
+  const explain = async () => {
+    byId("plan").textContent = await run("Repository.Explain", { query: query().replace(explained, "") });
+    byId("plan").hidden = false;
+    byId("plan").focus();
+  };
   const searchOwn = async () => {
     own = true;
     keep();
     say("");
+    if (explained.test(query())) return explain();
     await Promise.all([list.refresh(), count()]);
   };
 
@@ -126,11 +134,7 @@
   // All results are exported, also those that are not shown.
   byId("csv").addEventListener("click", tried(() => DocTables.ofQuery(query())));
 
-  byId("explain").addEventListener("click", tried(async () => {
-    byId("plan").textContent = await run("Repository.Explain", { query: query() });
-    byId("plan").hidden = false;
-    byId("plan").focus();
-  }));
+  byId("explain").addEventListener("click", tried(explain));
   byId("run").addEventListener("click", tried(searchOwn));
   form.addEventListener("submit", tried(search));
   field("type").after(Pick.list(field("type"), { kind: "type" }));
