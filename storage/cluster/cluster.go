@@ -132,7 +132,7 @@ func (m *Member) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return m.leave()
+			return m.leave(ctx)
 		case <-t.C:
 			short, cancel := context.WithTimeout(ctx, Beat)
 			if err := m.beat(short); err != nil && ctx.Err() == nil {
@@ -189,9 +189,9 @@ func (m *Member) remove(ctx context.Context, id string) error {
 	return m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error { return t.Table(nodes).Delete(id) })
 }
 
-// leave gives up what this node holds.
-func (m *Member) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), Beat)
+// leave gives up what this node holds, also when ctx has ended.
+func (m *Member) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Beat)
 	defer cancel()
 	return m.remove(ctx, m.self.ID)
 }
@@ -247,7 +247,7 @@ func (m *Member) serve(ctx context.Context, name string, until time.Time, run fu
 		select {
 		case err := <-done:
 			stop()
-			m.release(name)
+			m.release(ctx, name)
 			return err
 		case <-t.C:
 			if working.Err() != nil {
@@ -288,9 +288,9 @@ func (m *Member) hold(ctx context.Context, name string) (until time.Time, err er
 	return until, nil
 }
 
-// release lets another node take over at once.
-func (m *Member) release(name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), Beat)
+// release lets another node take over at once, also when ctx has ended.
+func (m *Member) release(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Beat)
 	defer cancel()
 	err := m.repo.Update(ctx, m.repo.System(), func(t *storage.Tx) error {
 		var d duty
