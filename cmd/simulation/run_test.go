@@ -77,6 +77,7 @@ func (w *world) clients() {
 			w.wait(time.Duration(w.sched.random.Int64N(int64(w.plan.longest))))
 		}
 		w.sched.release(t, w.plan.judge(w.sched.random, t))
+		synctest.Wait() // or it would be left to chance how far it has come when a server crashes or is cut off
 		if w.servers[0].store.broken.Load() {
 			broken++
 		}

@@ -51,7 +51,8 @@ const (
 	atBegin  = "begin"
 	atRead   = "read"
 	atCommit = "commit"
-	atJob    = "job" // before a delivery
+	atJob    = "job"  // before a delivery
+	atTurn   = "turn" // before a number is taken that was waited for
 )
 
 // turn is a goroutine that waits until it is let go on.
@@ -97,6 +98,10 @@ func (s *scheduler) pass(ctx context.Context, place string) verdict {
 	s.mu.Unlock()
 	return <-t.on
 }
+
+// turned hands over once a goroutine has its turn to take a number: it was woken by the one before it, which goes on too, and
+// which of the two makes the next identifier or takes the next number would be left to chance.
+func (s *scheduler) turned(ctx context.Context) { s.pass(ctx, atTurn) }
 
 // renews reports whether the caller renews the lease of a job, beside the goroutine that carries it out: of two turns of
 // the same name, it would be left to chance which one goes on.

@@ -158,7 +158,7 @@ func (w *world) start(at int) error {
 	newID := func() string { return w.newID(at) }
 	var err error
 	s.repo, err = storage.Open(s.ctx, storage.Config{
-		DB: kv.New(rows, kv.Options{Jitter: half, Log: log}), Clock: clock, Blobs: w.blobs, Types: d.types, Beside: d.directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), Log: log,
+		DB: kv.New(rows, kv.Options{Jitter: half, Waited: w.sched.turned, Log: log}), Clock: clock, Blobs: w.blobs, Types: d.types, Beside: d.directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), Log: log,
 		NewID: newID, Jitter: half, Secret: []byte("simulation"), PasswordMemory: 64, BlobGrace: grace,
 	}, "simulation")
 	if err != nil {

@@ -19,6 +19,7 @@ type Options struct {
 	Lease    int64                                      // the most numbers of a sequence that are taken from the store at once, 1,000
 	Jitter   func() float64                             // in [0, 1), random
 	Sleep    func(context.Context, time.Duration) error // waits between attempts
+	Waited   func(context.Context)                      // called by a caller of Next that had to wait for another one, before it takes its number
 	Log      *slog.Logger                               // default slog.Default
 	Observe  func(Stats)                                // called after every transaction
 }

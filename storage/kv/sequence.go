@@ -28,7 +28,7 @@ func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := l.take(ctx); err != nil {
+	if err := d.take(ctx, l); err != nil {
 		return 0, err
 	}
 	defer func() { <-l.turn }()
@@ -59,7 +59,7 @@ func (d *DB) sequence(name string) (*lease, error) {
 
 // take waits until no other takes numbers. A context may start a timer when it is asked for its end, so it is asked only by those who
 // have to wait.
-func (l *lease) take(ctx context.Context) error {
+func (d *DB) take(ctx context.Context, l *lease) error {
 	select {
 	case l.turn <- struct{}{}:
 		return nil
@@ -67,10 +67,13 @@ func (l *lease) take(ctx context.Context) error {
 	}
 	select {
 	case l.turn <- struct{}{}:
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if d.opts.Waited != nil {
+		d.opts.Waited(ctx)
+	}
+	return nil
 }
 
 // lease takes a new block, twice as long as the last.

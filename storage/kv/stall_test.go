@@ -3,6 +3,7 @@ package kv_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +43,38 @@ func TestSequenceStalls(t *testing.T) {
 				t.Fatalf("number %d, given before: %t, %v", n, seen[n], err)
 			}
 			seen[n] = true
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestSequenceWaited holds that whoever had to wait for a number says so before it takes it, and that nobody else does.
+func TestSequenceWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		rows := &kvtest.Stalling{Store: memory.New()}
+		var waited []any
+		d := kv.New(rows, kv.Options{Waited: func(ctx context.Context) { waited = append(waited, ctx.Value(key{})) }})
+		heal := rows.Stall()
+		numbers := make([]int64, 3)
+		for i := range numbers {
+			go func() {
+				var err error
+				if numbers[i], err = d.Next(context.WithValue(t.Context(), key{}, i), "numbers"); err != nil {
+					t.Error(err)
+				}
+			}()
+			synctest.Wait()
+		}
+		if len(waited) > 0 {
+			t.Errorf("%v say that they have waited, although they still do", waited)
+		}
+		heal()
+		synctest.Wait()
+		if !slices.Equal(waited, []any{1, 2}) || !slices.Equal(numbers, []int64{1, 2, 3}) {
+			t.Errorf("%v have waited for numbers %v", waited, numbers)
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)
