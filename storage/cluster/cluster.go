@@ -250,16 +250,17 @@ func (m *Member) serve(ctx context.Context, name string, until time.Time, run fu
 			m.release(ctx, name)
 			return err
 		case <-t.C:
-			if working.Err() != nil {
-				continue // it has been given up, and only its end is waited for
+			if working.Err() != nil || !time.Now().Before(until) {
+				continue // it has been given up, maybe at this instant, and only its end is waited for
 			}
 			short, cancel := context.WithTimeout(working, Beat)
-			until, err := m.hold(short, name)
+			next, err := m.hold(short, name)
 			cancel()
 			switch {
-			case err == nil && until.IsZero():
+			case err == nil && next.IsZero():
 				stop()
 			case err == nil:
+				until = next
 				end.Reset(time.Until(until))
 			}
 		}

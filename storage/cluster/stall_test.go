@@ -2,12 +2,14 @@ package cluster_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"catena/storage"
 	"catena/storage/cluster"
+	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/kv/kvtest"
 	"catena/storage/memory"
@@ -82,4 +84,47 @@ func member(t *testing.T, rows kv.Store, id string) *cluster.Member {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// failing is a store that cannot be written to any longer, and counts how often that was tried.
+type failing struct {
+	kv.Store
+	down  atomic.Bool
+	tries atomic.Int32
+}
+
+func (f *failing) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	if f.down.Load() {
+		f.tries.Add(1)
+		return nil, fault.Unavailable.Errorf("down")
+	}
+	return f.Store.Begin(ctx, write)
+}
+
+// TestDutyEndsAtABeat holds that a node does not try to renew a duty at the instant at which it ends, whichever timer is first.
+func TestDutyEndsAtABeat(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			rows := &failing{Store: memory.New()}
+			m := member(t, rows, "a")
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				ended <- m.OnDuty(ctx, "sweep", func(ctx context.Context) error { <-ctx.Done(); return nil })
+			}()
+			synctest.Wait()
+			rows.down.Store(true)
+			time.Sleep(cluster.Lost - cluster.Beat)
+			synctest.Wait()
+			// Three renewals; then it gives the duty up, and asks for it.
+			if n := rows.tries.Load(); n != 5 {
+				t.Errorf("%d tries instead of 5", n)
+			}
+			rows.down.Store(false)
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
