@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"math"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/entity"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -77,6 +79,10 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.calling(), call) }
 	}
 	res, err := re.run(call)
+	if x.recall && errors.Is(err, storage.ErrEnded) {
+		res, err = x.rerun(call, re)
+	}
+	x.recall = false // the transaction has looked
 	if err != nil {
 		return err
 	}
@@ -101,6 +107,20 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		re.Sent(a.File.Blob.Name) // also when the client has left
 	}
 	return nil
+}
+
+// rerun carries a call out again that was refused before it began, since what was remembered of the caller no longer holds: another
+// server has changed something, such as the password into the one that was sent.
+func (x *Request) rerun(call engine.Call, re Reply) (*engine.Result, error) {
+	was := x.As
+	if err := x.Prove(); err != nil {
+		return nil, err
+	}
+	if x.As == was || call.As != was {
+		return nil, storage.ErrEnded
+	}
+	call.As = x.As
+	return re.run(call)
 }
 
 // report sets the headers that say how a call was run, and those that tell adds unless the result is that of an earlier

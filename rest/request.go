@@ -39,6 +39,8 @@ type Request struct {
 	from   netip.Addr      // the client, once it was asked for
 	asked  url.Values      // query parameters, parsed on first use
 	cut    bool            // the answer was interrupted
+	recall bool            // the caller is who signed in a moment ago, as far as only that is known
+	proves bool            // it was not enough
 	out    counted         // what is written to, if there is a log of requests
 	held   *[]held         // of a request in a batch: the calls it makes, which are not carried out yet
 	buf    []byte
@@ -93,7 +95,12 @@ func (x *Request) attempt() (err error) {
 		err = fault.Internal.Errorf("panic")
 	}()
 	x.client() // nearly every request asks for it, and goroutines of one that loads documents do so at the same time
-	return x.serve()
+	if err = x.serve(); err != nil {
+		if refused := x.Prove(); refused != nil {
+			return refused
+		}
+	}
+	return err
 }
 
 // Abort breaks the answer off by closing its connection, so that the client sees that the

@@ -40,6 +40,7 @@ type Route struct {
 	Or     int                              // another status that is no error
 	Batch  bool                             // a batch may hold it: its handler does nothing but run one operation
 	Names  func(x *Request) string          // the document that the address names and the operation begins with; nil: none
+	Proves bool                             // its handler calls Prove, unless Run and an operation that writes are all there is to it
 	Says   string                           // summary, where the operation does not say it
 	Parts  []Route                          // addresses that the handler tells apart
 

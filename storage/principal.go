@@ -115,11 +115,26 @@ func (c *peopleCache) drop() {
 	clear(c.byName)
 }
 
+type rememberingKey struct{}
+
+// Remembering returns a context in which a caller is who was signed in a moment ago, without a look at what other processes may have
+// changed since. Whatever the caller is then shown must come from a transaction that succeeds, because each one looks again (acting).
+// If none does, the caller has to be signed in once more without it.
+func Remembering(ctx context.Context) context.Context {
+	return context.WithValue(ctx, rememberingKey{}, true)
+}
+
+// Remembers reports whether what is remembered of who signs in is good enough: no other process can have changed it, or who asks finds
+// that out later.
+func (r *Repo) Remembers(ctx context.Context) bool {
+	return !r.shared || ctx.Value(rememberingKey{}) != nil
+}
+
 // Principal returns a user as one who acts as long as the user is there; the result is shared and
 // not changed. What is remembered is compared with the store if other processes may have changed it.
 func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 	p, generation := r.people.get(user)
-	if p != nil && !r.shared {
+	if p != nil && r.Remembers(ctx) {
 		return p, nil
 	}
 	err := r.View(ctx, r.System(), func(t *Tx) error {
@@ -330,6 +345,9 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	epoch, err := t.memberEpoch()
 	if err != nil || bytes.Equal(epoch, as.auth.epoch) {
 		return as, err
+	}
+	if t.repo.shared {
+		t.repo.people.drop() // another process changed some: nobody need find that out in each transaction
 	}
 	now, err := PrincipalOf(t, as.Name)
 	if fault.Is(err, fault.NotFound) || err == nil && now.ID != as.ID {

@@ -93,6 +93,7 @@ func TestNodes(t *testing.T) {
 		from.want(t, 200, "Administrator", "POST", "/api/v1/automation/Document.RemovePermission", inputCall(`{"user":"ann"}`, "/default-domain/workspaces/f1"))
 	}
 	madeAgain(t, a, b)
+	remembered(t, a, b)
 	deployed(t, a, b)
 	code, out, errs := line(t, "nodes", "--store", store, "--data", t.TempDir()) // it needs no content of files
 	for _, p := range []*process{a, b} {
@@ -114,6 +115,54 @@ func madeAgain(t *testing.T, a, b *process) {
 		a.want(t, 204, "Administrator", "DELETE", "/api/v1/user/ann", "")
 		b.want(t, 401, "ann", "GET", "/api/v1/me", "")
 		a.want(t, 204, "Administrator", "POST", "/api/v1/automation/User.CreateOrUpdate", `{"params":{"username":"ann","password":"a long ann"}}`)
+		a, b = b, a
+	}
+}
+
+// remembered changes on one node what decides about a request on the other one, which remembers who made the request before and begins
+// with the transaction that writes.
+func remembered(t *testing.T, a, b *process) {
+	t.Helper()
+	const (
+		document  = `{"entity-type":"document","type":"Folder","name":"again"}`
+		user      = "/api/v1/automation/User.CreateOrUpdate"
+		ofAnn     = `{"params":{"username":"ann","password":%q}}`
+		operation = "/api/v1/automation/Document.Create"
+		inGroup   = "/api/v1/user/ann/group/administrators"
+	)
+	in := inputCall(`{"type":"Folder"}`, "/default-domain/workspaces/f1")
+	for range 3 {
+		may := func(allowed bool) {
+			t.Helper()
+			status, of := 403, 403
+			if allowed {
+				status, of = 201, 200
+			}
+			b.want(t, status, "ann", "POST", spaces+"/f1", document)
+			b.want(t, of, "ann", "POST", operation, in)
+		}
+		refused := func() {
+			t.Helper()
+			b.want(t, 401, "ann", "POST", spaces+"/f1", document)
+			b.want(t, 401, "ann", "POST", spaces+"/f1", "no JSON")
+			b.want(t, 401, "ann", "POST", operation, in)
+			b.want(t, 401, "ann", "POST", "/api/v1/automation/Unknown.Operation", in)
+		}
+		may(false)
+		a.want(t, 201, "Administrator", "POST", inGroup, "")
+		may(true)
+		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "another one of ann")) // so it is refused
+		refused()
+		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann"))
+		may(true)
+		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann")) // the same, hashed again
+		may(true)
+		a.want(t, 200, "Administrator", "DELETE", inGroup, "")
+		may(false)
+		a.want(t, 204, "Administrator", "DELETE", "/api/v1/user/ann", "")
+		refused()
+		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann"))
+		may(false)
 		a, b = b, a
 	}
 }

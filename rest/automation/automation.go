@@ -10,6 +10,7 @@ package automation
 import (
 	"net/http"
 
+	"catena/engine"
 	"catena/engine/hook"
 	"catena/rest"
 	"catena/storage/fault"
@@ -28,7 +29,7 @@ func Routes() []rest.Route {
 		{Method: "GET", Path: "/automation/traces", Handle: listTraces, Gives: "Traces", Query: "operation requestId status user limit", Says: "Lists the stored traces, newest first."},
 		{Method: "GET", Path: "/automation/traces/:trace", Handle: readTrace, Gives: "Trace", Says: "Returns the trace of a run."},
 		{Method: "GET", Path: "/automation/:op", Handle: describe, Gives: "Operation", Says: "Describes an operation."},
-		{Method: "POST", Path: "/automation/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation. With Prefer: respond-async it runs in the background."},
+		{Method: "POST", Path: "/automation/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Proves: true, Or: http.StatusNoContent, Says: "Runs an operation. With Prefer: respond-async it runs in the background."},
 		{Method: "POST", Path: "/automation/:op/@async", Body: rest.CallBody, Handle: invokeAsync, Status: http.StatusAccepted, Gives: "none", Says: "Runs an operation in the background; Location is the address of its result."},
 		{Method: "GET", Path: "/automation/:op/@async/:run", Handle: rest.AsyncResult, Or: http.StatusNoContent, Says: "Returns the result of a background run until it expires."},
 		{Method: "DELETE", Path: "/automation/:op/@async/:run", Handle: rest.AsyncAbort, Gives: "none", Status: http.StatusNoContent, Says: "Cancels a background run."},
@@ -52,6 +53,11 @@ func invoke(x *rest.Request) error {
 	name, err := x.Param("op")
 	if err != nil {
 		return err
+	}
+	if d, ok := x.Engine.Set().Op(name); !ok || d.Effect != engine.Writes {
+		if err := x.Prove(); err != nil {
+			return err
+		}
 	}
 	return x.Invoke(name, nil)
 }
@@ -89,6 +95,9 @@ func describe(x *rest.Request) error {
 // invokeAsync starts an operation and says where its status is.
 func invokeAsync(x *rest.Request) error {
 	name, err := x.Param("op")
+	if err == nil {
+		err = x.Prove()
+	}
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,9 @@ func document(x *rest.Request, ref string, hops []rest.Hop) error {
 	if len(hops) == 0 {
 		return plain(x, ref, guarded(x, input))
 	}
+	if err := x.Prove(); err != nil {
+		return err
+	}
 	for _, h := range hops[:len(hops)-1] {
 		a, err := findAdapter(x, http.MethodGet, h.Name)
 		if err != nil {
@@ -336,6 +339,8 @@ func resourceRoutes() []rest.Route {
 	} {
 		if at.Method == http.MethodGet {
 			at.Names = named
+		} else {
+			at.Proves = true
 		}
 		of := func(path string, handle rest.HandlerFunc, parts ...rest.Route) {
 			r := at

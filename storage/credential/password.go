@@ -89,7 +89,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 // lately reports whether a password was right a moment ago. It need not be hashed again then: clients with Basic
 // authentication send the password each time.
 func lately(ctx context.Context, repo *storage.Repo, a *password.Attempt, user string) (sum []byte, ok bool, err error) {
-	if sum, ok, err = a.Known(ctx); err != nil || !ok || !repo.Shared() {
+	if sum, ok, err = a.Known(ctx); err != nil || !ok || repo.Remembers(ctx) {
 		return sum, ok, err
 	}
 	// Another process may have changed it.
