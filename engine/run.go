@@ -252,11 +252,20 @@ func (r *running) transact() error {
 		r.res.Attempts = 1
 		err = r.attempt(nil)
 	}
-	if errors.Is(err, errRollback) {
+	switch {
+	case errors.Is(err, errRollback):
 		return nil
+	case r.res.Attempts == 0 && errors.Is(err, storage.ErrEnded):
+		return NotBegun{err}
 	}
 	return err
 }
+
+// NotBegun is the error of a call of which nothing was carried out, since what its caller signed in by has ended.
+type NotBegun struct{ error }
+
+// Unwrap returns why.
+func (e NotBegun) Unwrap() error { return e.error }
 
 // expected is the document that will probably be read first.
 func (c *Call) expected() storage.Ref {

@@ -79,13 +79,14 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.calling(), call) }
 	}
 	res, err := re.run(call)
-	if x.recall && errors.Is(err, storage.ErrEnded) {
+	var refused engine.NotBegun
+	if x.recall && errors.As(err, &refused) {
 		res, err = x.rerun(call, re)
 	}
-	x.recall = false // the transaction has looked
 	if err != nil {
 		return err
 	}
+	x.recall = false // the transaction has looked
 	if re.Then != nil {
 		re.Then()
 	}
