@@ -124,7 +124,7 @@ func Remembering(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rememberingKey{}, true)
 }
 
-// Remembers reports whether what is remembered of who signs in is good enough: no other process can have changed it, or who asks finds
+// Remembers reports whether what is remembered of who signs in is good enough: no other process can have changed it, or the caller finds
 // that out later.
 func (r *Repo) Remembers(ctx context.Context) bool {
 	return !r.shared || ctx.Value(rememberingKey{}) != nil
