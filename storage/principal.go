@@ -115,6 +115,15 @@ func (c *peopleCache) drop() {
 	clear(c.byName)
 }
 
+// forget removes what is kept of a principal, if it is still what was found to be out of date.
+func (c *peopleCache) forget(p *Principal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byName[p.Name]; ok && bytes.Equal(e.p.auth.epoch, p.auth.epoch) {
+		delete(c.byName, p.Name)
+	}
+}
+
 type rememberingKey struct{}
 
 // Remembering returns a context in which a caller is who was signed in a moment ago, without a look at what other processes may have
@@ -347,7 +356,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 		return as, err
 	}
 	if t.repo.shared {
-		t.repo.people.drop() // another process changed some: nobody need find that out in each transaction
+		t.repo.people.forget(as) // or each transaction of a request that remembers the caller would find this out
 	}
 	now, err := PrincipalOf(t, as.Name)
 	if fault.Is(err, fault.NotFound) || err == nil && now.ID != as.ID {
