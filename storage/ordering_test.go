@@ -2,7 +2,6 @@ package storage_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -30,62 +29,6 @@ types:
 func withTypes(t testing.TB, yaml string) func(*storage.Config) {
 	return func(c *storage.Config) {
 		c.Types = must(schema.Load(schema.Defaults(), fstest.MapFS{"more.yaml": {Data: []byte(yaml)}}))(t)
-	}
-}
-
-// TestAnyNumberOfResultsIsOrdered: no bound holds for results that an index orders, or that indexes find, whatever else
-// they are sorted by.
-func TestAnyNumberOfResultsIsOrdered(t *testing.T) {
-	const docs = 10_500
-	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.QueryRows = 3000 })
-	w.many(docs, func(i int) (string, string, string, storage.Props) {
-		p := storage.Props{"item:status": []string{"open", "approved"}[i%2], "item:priority": int64(i % 10), "item:note": fmt.Sprint("n", i%7)}
-		if i%21 > 0 {
-			p["item:rank"] = int64(i * 7919 % docs)
-		}
-		if i%3 == 0 {
-			p["item:shelf"] = fmt.Sprintf("s%05d", i)
-		}
-		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", p
-	})
-	for src, want := range map[string]int{
-		"SELECT * FROM Item ORDER BY item:rank DESC":                                                                       docs,
-		"SELECT * FROM Item ORDER BY item:rank":                                                                            docs,
-		"SELECT * FROM Item ORDER BY item:shelf":                                                                           docs,
-		"SELECT * FROM Item ORDER BY item:shelf DESC, item:rank":                                                           docs,
-		"SELECT * FROM Item ORDER BY item:status, item:rank DESC":                                                          docs,
-		"SELECT * FROM Item WHERE item:status = 'approved' AND item:priority >= 5 ORDER BY item:rank DESC":                 3 * docs / 10,
-		"SELECT * FROM Item WHERE item:status = 'approved' AND item:priority >= 5 ORDER BY item:shelf":                     3 * docs / 10,
-		"SELECT * FROM Item WHERE item:status <> 'open' AND item:priority NOT IN (1, 3) ORDER BY item:rank DESC, dc:title": 3 * docs / 10,
-		"SELECT * FROM Item WHERE item:status = 'approved' AND item:priority = 4 ORDER BY item:rank":                       0,
-	} {
-		w.view(user("ann"), func(tx *storage.Tx) error {
-			seen := map[string]bool{}
-			o := search.Options{PageOptions: storage.PageOptions{Limit: 1000, CountLimit: -1}}
-			var keys []string
-			for {
-				p, err := search.Query(tx, src, o)
-				if err != nil {
-					t.Errorf("%s: %v", src, err)
-					return nil
-				}
-				for _, d := range p.Docs {
-					seen[d.ID()] = true
-					keys = append(keys, orderKey(d, src))
-				}
-				if o.After = p.Next; !p.HasNext {
-					break
-				}
-			}
-			if len(seen) != want || len(keys) != want || !slices.IsSorted(keys) {
-				t.Errorf("%s: %d documents, %d of them different, in order: %t; want %d", src, len(keys), len(seen), slices.IsSorted(keys), want)
-			}
-			p, err := search.Query(tx, src, search.Options{PageOptions: storage.PageOptions{Limit: 10}})
-			if err != nil || p.Total != min(want, 1000) || p.More != (want > 1000) {
-				t.Errorf("%s: total %d, more %t, %v", src, p.Total, p.More, err)
-			}
-			return nil
-		})
 	}
 }
 

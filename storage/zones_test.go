@@ -157,57 +157,6 @@ func (l *logged) search(tx *storage.Tx, all []storage.Entry) error {
 	return nil
 }
 
-// TestZones: searches find with zone maps what they find without them, whatever is written when, by whichever program.
-func TestZones(t *testing.T) {
-	for seed := range uint64(4) {
-		l := &logged{world: newWorld(t), rnd: rand.New(rand.NewPCG(seed, 1))}
-		l.ShortZones(64 << l.rnd.IntN(2))
-		for _, path := range []string{"/a", "/a/b", "/c"} {
-			l.make(path, "Folder", nil)
-		}
-		made := 0
-		for range 120 {
-			l.now = l.now.Add(time.Duration(l.rnd.Int64N(int64(20 * time.Minute))))
-			switch l.rnd.IntN(12) {
-			case 0:
-				l.update(l.System(), func(tx *storage.Tx) error { return l.add(tx, 1+l.rnd.IntN(20), true) })
-			case 1:
-				if l.rnd.IntN(3) > 0 {
-					continue
-				}
-				if err := l.WithoutZones(context.Background(), func(tx *storage.Tx) error { return l.add(tx, 3, true) }); err != nil {
-					t.Fatal(err)
-				}
-			case 2, 6:
-				if err := l.SweepIndexes(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-			case 3, 4:
-				if err := l.SweepZones(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-			case 5: // the clock is set back
-				l.now = l.now.Add(-time.Hour)
-			default:
-				l.update(l.System(), func(tx *storage.Tx) error { return l.add(tx, l.rnd.IntN(60), false) })
-			}
-			l.view(l.System(), func(tx *storage.Tx) error {
-				// After a program that knows of no maps they may be wrong, and are not used until they are made again.
-				if n, _, err := tx.Zones(); err == nil {
-					made = max(made, n)
-				}
-				return l.check(tx, 4)
-			})
-			if l.rnd.IntN(4) == 0 { // with records of its own
-				l.update(l.System(), func(tx *storage.Tx) error { return errors.Join(l.add(tx, 5, l.rnd.IntN(2) == 0), l.check(tx, 1)) })
-			}
-		}
-		if made < 5 {
-			t.Errorf("seed %d: at most %d maps", seed, made)
-		}
-	}
-}
-
 // TestZonesSkip: what a search reads does not grow with the records that it is not about.
 func TestZonesSkip(t *testing.T) {
 	store := &storagetest.Counted{Store: memory.New()}
