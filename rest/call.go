@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"hash/crc32"
 	"math"
 	"net/http"
@@ -18,7 +17,6 @@ import (
 
 	"catena/engine"
 	"catena/engine/entity"
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -75,18 +73,10 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 	if re.Encode != nil && call.IdempotencyKey != "" { // also when it fails
 		x.Writer.Header().Set("Idempotency-Key", call.IdempotencyKey)
 	}
-	if re.run == nil {
-		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.calling(), call) }
-	}
-	res, err := re.run(call)
-	var refused engine.NotBegun
-	if x.recall && errors.As(err, &refused) {
-		res, err = x.rerun(call, re)
-	}
+	res, err := x.carryOut(call, re)
 	if err != nil {
 		return err
 	}
-	x.recall = false // the transaction has looked
 	if re.Then != nil {
 		re.Then()
 	}
@@ -108,20 +98,6 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		re.Sent(a.File.Blob.Name) // also when the client has left
 	}
 	return nil
-}
-
-// rerun carries a call out again that was refused before it began, since what was remembered of the caller no longer holds: another
-// server has changed something, such as the password into the one that was sent.
-func (x *Request) rerun(call engine.Call, re Reply) (*engine.Result, error) {
-	was := x.As
-	if err := x.Prove(); err != nil {
-		return nil, err
-	}
-	if x.As == was || call.As != was {
-		return nil, storage.ErrEnded
-	}
-	call.As = x.As
-	return re.run(call)
 }
 
 // report sets the headers that say how a call was run, and those that tell adds unless the result is that of an earlier

@@ -6,9 +6,10 @@
 //
 // A request passes these steps (request.go): it gets an identifier and a deadline for its body; its host and
 // origin are checked (origin.go); its address is located and routed (address.go, router.go); the caller is
-// signed in as the row demands (signin.go); and the row's handler, or its operation alone (perform.go), makes
-// a call. Run (call.go) completes the call with what the request says about it (idempotency key, dry run,
-// time limit, options of entities), carries it out, and turns the result into an answer (answer.go, file.go).
+// signed in as the row demands (signin.go), or remembered until the transaction of a write has looked (prove.go);
+// and the row's handler, or its operation alone (perform.go), makes a call. Run (call.go) completes the call with
+// what the request says about it (idempotency key, dry run, time limit, options of entities), carries it out, and
+// turns the result into an answer (answer.go, file.go).
 // Every error ends in fail (status.go), which writes one problem document.
 //
 // Requests in a batch (batch.go) and asynchronous runs (async.go) use the same path. The first take the call

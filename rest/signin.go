@@ -206,27 +206,6 @@ func (x *Request) arriving() context.Context {
 	return repo.Joining(ctx, x.joined, storage.Ref(expect), before, after, at.RawQuery, h.Get("Authorization"), h.Get("X-Authentication-Token"), h.Get("Cookie"))
 }
 
-// remembered is the context of a sign-in that may rest on what is remembered of the caller: the operation of the request is going to
-// write, so that its transaction finds out in the same round trip as what it reads whether that still holds.
-func (x *Request) remembered(ctx context.Context) context.Context {
-	switch x.HTTP.Method {
-	case http.MethodPost, http.MethodPut, http.MethodDelete:
-		if x.recall = x.Route.Proves && !x.proves; x.recall {
-			return storage.Remembering(ctx)
-		}
-	}
-	return ctx
-}
-
-// Prove signs the caller in once more if only what is remembered says who that is.
-func (x *Request) Prove() error {
-	if !x.recall {
-		return nil
-	}
-	x.recall, x.proves = false, true
-	return x.admit()
-}
-
 // calling is the context of the call that the request is for. The first one sees what was read to find out who calls.
 func (x *Request) calling() context.Context {
 	ctx, j := x.HTTP.Context(), x.joined
