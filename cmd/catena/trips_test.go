@@ -183,7 +183,9 @@ func TestRoundTrips(t *testing.T) {
 		{"a document by its path", "GET", "/path/default-domain/workspaces/desk/d7", "", 1, 1},
 		{"a page of children", "POST", "/automation/Document.GetChildren", `{"input":"` + folder + `"}`, 2, 3},
 		{"a creation", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 1},
-		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 1, 2},
+		{"a creation by an operation", "POST", "/automation/Document.Create", `{"input":"` + folder + `","params":{"type":"File","name":"op%d"}}`, 1, 1},
+		{"a change", "PUT", "/id/" + one, `{"entity-type":"document","properties":{"dc:description":"%d"}}`, 1, 1},
+		{"a change by an operation", "POST", "/automation/Document.SetProperty", `{"input":"` + one + `","params":{"xpath":"dc:description","value":"%d"}}`, 1, 1},
 	} {
 		w.bounded(r)
 	}
