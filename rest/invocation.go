@@ -34,11 +34,6 @@ func (x *Request) Invoke(name string, input engine.Lazy) error {
 // ReadCall reads the request as a call of an operation.
 func (x *Request) ReadCall(name string, input engine.Lazy) (engine.Call, Reply, error) {
 	if !x.Engine.Set().Allowed(name, x.As, x.EntryPoint()) {
-		if err := x.Prove(); err != nil {
-			return engine.Call{}, Reply{}, err
-		}
-	}
-	if !x.Engine.Set().Allowed(name, x.As, x.EntryPoint()) {
 		return engine.Call{}, Reply{}, x.Engine.Set().Missing(name, x.As, x.EntryPoint())
 	}
 	x.Invoked = name

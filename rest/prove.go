@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"catena/engine"
 	"catena/storage"
@@ -12,11 +11,8 @@ import (
 // remembered is the context of a sign-in that may rest on what is remembered of the caller: the operation of the request is going to
 // write, so that its transaction finds out in the same round trip as what it reads whether that still holds.
 func (x *Request) remembered(ctx context.Context) context.Context {
-	switch x.HTTP.Method {
-	case http.MethodPost, http.MethodPut, http.MethodDelete:
-		if x.recall = x.Route.Proves && !x.proves; x.recall {
-			return storage.Remembering(ctx)
-		}
+	if x.recall = x.Route.Proves && !x.proves; x.recall {
+		return storage.Remembering(ctx)
 	}
 	return ctx
 }

@@ -54,7 +54,8 @@ func invoke(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	if d, ok := x.Engine.Set().Op(name); !ok || d.Effect != engine.Writes {
+	set := x.Engine.Set()
+	if d, ok := set.Op(name); !ok || d.Effect != engine.Writes || !set.Allowed(name, x.As, x.EntryPoint()) {
 		if err := x.Prove(); err != nil {
 			return err
 		}
