@@ -110,12 +110,12 @@ const tried = (f, prevent = true) => async (event) => {
   }
 };
 
-// disabling runs something with its buttons disabled, so that it is not begun again before its end, and keeps the focus.
+// disabling returns what f does, which runs with its buttons disabled, so that it is not begun again before its end, and keeps the focus.
 const disabling = async (buttons, f) => {
   const old = document.activeElement;
   for (const b of buttons) b.disabled = true;
   try {
-    await f();
+    return await f();
   } finally {
     for (const b of buttons) b.disabled = false;
     if (document.activeElement === document.body && buttons.includes(old)) old.focus({ preventScroll: true }); // what is disabled loses it

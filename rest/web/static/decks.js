@@ -22,12 +22,7 @@
     const button = e.target.closest("[data-act]");
     if (!button) return;
     const card = button.closest("li");
-    button.disabled = true;
-    try {
-      if (!await acts[button.dataset.act](card.dataset.id, card.dataset.title)) return;
-    } finally {
-      button.disabled = false;
-    }
+    if (!await disabling([button], () => acts[button.dataset.act](card.dataset.id, card.dataset.title))) return;
     const next = (card.nextElementSibling || card.previousElementSibling)?.querySelector("a, button");
     card.remove();
     if (next) next.focus();

@@ -42,17 +42,14 @@
       for (const name of ["slide_number", "slide_notes", "separate_fragments"]) wanted[name] = f[name].checked;
       wanted.margin = Number(f.margin.value);
     }
-    const button = form.querySelector("button");
-    button.disabled = true;
     say("Creating the file…");
     try {
-      const file = await finished(await call("POST", path, wanted));
+      const file = await disabling([form.querySelector("button")], async () => finished(await call("POST", path, wanted)));
       if (file.status !== "completed") throw new Error(file.error?.message || "The file could not be created.");
       say(make("a", { class: "button primary", href: file.download_url, download: true }, `Download the ${file.format.toUpperCase()}`));
       await earlier();
     } catch (error) {
       say(error.message);
     }
-    button.disabled = false;
   });
 })();

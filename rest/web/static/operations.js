@@ -57,17 +57,11 @@
     const f = new FormData(form);
     const params = given(op, f);
     const dry = f.get("%dry") === "on";
-    const button = form.querySelector("button.primary");
-    button.disabled = true;
-    try {
-      const { answer, status, type } = await call("POST", `/api/v1/automation/${encodeURIComponent(op.id)}${dry ? "?dryRun=true" : ""}`,
-        f.get("%file")?.size ? withFile(f.get("%file"), params) : { params, input: f.get("%input") || undefined });
-      out.textContent = status === 204 ? "Done, without a result." : type.includes("json") ? JSON.stringify(answer, null, 2) : String(answer).slice(0, 20000);
-      out.hidden = false;
-      out.focus();
-    } finally {
-      button.disabled = false;
-    }
+    const { answer, status, type } = await disabling([form.querySelector("button.primary")], () => call("POST", `/api/v1/automation/${encodeURIComponent(op.id)}${dry ? "?dryRun=true" : ""}`,
+      f.get("%file")?.size ? withFile(f.get("%file"), params) : { params, input: f.get("%input") || undefined }));
+    out.textContent = status === 204 ? "Done, without a result." : type.includes("json") ? JSON.stringify(answer, null, 2) : String(answer).slice(0, 20000);
+    out.hidden = false;
+    out.focus();
   });
 
   const show = async (listed) => {
