@@ -45,6 +45,17 @@ func (b *tab) checked(source string) {
 	b.wait(`document.getElementById("source").value === ` + quote(source) + ` && document.getElementById("state").textContent === "No problems found."`)
 }
 
+// onChains opens the page of chains of a new server.
+func onChains(t *testing.T) *tab {
+	t.Helper()
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/chains")
+	b.wait(`document.getElementById("state").textContent === "No problems found."`)
+	return b
+}
+
 // TestBrowserChains builds a chain of four steps with a condition by cards alone, sees an error at its field, saves it, sees
 // what each step of a dry run would change, and runs it.
 func TestBrowserChains(t *testing.T) {
@@ -125,11 +136,7 @@ func TestBrowserChains(t *testing.T) {
 // TestBrowserChainSlow builds and tries a chain while answers take long: steps get to where they were asked for, in that order, and
 // nothing of an earlier run is shown for the one that goes on.
 func TestBrowserChainSlow(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
-	b := browse(t, s)
-	b.signIn("Administrator")
-	b.open("/ui/chains")
-	b.wait(`document.getElementById("state").textContent === "No problems found."`)
+	b := onChains(t)
 	eval[bool](b, `(() => {
 		const usual = fetch;
 		window.pause = 3000; // longer than it takes to ask for two steps
@@ -164,11 +171,7 @@ func TestBrowserChainSlow(t *testing.T) {
 // TestBrowserChainText changes a chain as text and by cards in turns: comments stay, cards follow the text, steps are moved
 // with the keyboard, edits are undone, and an older version comes back.
 func TestBrowserChainText(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Deployed: deployed, Repo: decks.Listen})
-	b := browse(t, s)
-	b.signIn("Administrator")
-	b.open("/ui/chains")
-	b.wait(`document.getElementById("state").textContent === "No problems found."`)
+	b := onChains(t)
 	const first = "# closes what it is given\nname: Desk.Close\ninput: document\nsteps:\n  # nobody else\n  - op: Document.Lock   # now\n  - op: Log\n    params: {level: info, message: \"it's, done\"}\n"
 	b.setText("source", first)
 	b.checked(first)
