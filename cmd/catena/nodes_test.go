@@ -94,6 +94,7 @@ func TestNodes(t *testing.T) {
 	}
 	madeAgain(t, a, b)
 	remembered(t, a, b)
+	givenBack(t, a, b)
 	deployed(t, a, b)
 	code, out, errs := line(t, "nodes", "--store", store, "--data", t.TempDir()) // it needs no content of files
 	for _, p := range []*process{a, b} {
@@ -163,6 +164,25 @@ func remembered(t *testing.T, a, b *process) {
 		refused()
 		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann"))
 		may(false)
+		a, b = b, a
+	}
+}
+
+// givenBack has a name taken and given back on one node, and used on the other one, which knows it to be taken.
+func givenBack(t *testing.T, a, b *process) {
+	t.Helper()
+	const document = `{"entity-type":"document","type":"Folder","name":"place"}`
+	for range 3 {
+		for _, p := range []*process{a, b} {
+			if text := p.want(t, 201, "Administrator", "POST", spaces+"/f2", document); p == b && strings.Contains(text, `/f2/place"`) {
+				t.Errorf("given twice: %s", text)
+			}
+		}
+		a.want(t, 204, "Administrator", "DELETE", spaces+"/f2/place", "")
+		if text := b.want(t, 201, "Administrator", "POST", spaces+"/f2", document); !strings.Contains(text, `/f2/place"`) {
+			t.Errorf("given back, and not given again: %s", text)
+		}
+		b.want(t, 204, "Administrator", "DELETE", spaces+"/f2/place", "")
 		a, b = b, a
 	}
 }

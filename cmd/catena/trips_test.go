@@ -11,7 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"catena/chains"
 	"catena/engine/delivery"
+	"catena/engine/library"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
@@ -111,8 +113,9 @@ func newTrips(t *testing.T) *trips {
 	}
 	w := &trips{T: t, store: &tripCounter{Store: pg}}
 	w.s = resttest.Start(t, resttest.Config{
-		Storage: func(c *storage.Config) { c.DB = kv.New(w.store, kv.Options{}) },
-		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
+		Deployed: func() library.Deployments { return library.Deployments{chains.New()} },
+		Storage:  func(c *storage.Config) { c.DB = kv.New(w.store, kv.Options{}) },
+		Rest:     func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
 	delivery.New(w.s.Repo, nil, quiet, nil) // asks at every event who wants to know
 	w.s.User("bob")
@@ -169,6 +172,7 @@ func TestRoundTrips(t *testing.T) {
 	for i := range 50 {
 		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"d%d","properties":{"dc:title":"%d"}}`, i, i))
 	}
+	admin("POST", "/automation/Chain.Save", `{"params":{"name":"store.yaml","source":"name: Store.Text\ninput: document\nsteps:\n  - op: Document.Create\n    params: {type: File, name: d7}\n  - op: Document.SetProperty\n    params: {xpath: \"dc:description\", value: text}\n"}}`)
 	one := admin("GET", "/path/default-domain/workspaces/desk/d7", "").JSON(t)["uid"].(string)
 	const thumbnails = "/search/lang/NXQL/execute?pageSize=50&enrichers.document=acls,breadcrumb,permissions,tags,thumbnail,favorites,collections,renditions&query=SELECT+*+FROM+File+ORDER+BY+dc:title"
 	const titled = "/search/lang/NXQL/execute?pageSize=50&query=SELECT+*+FROM+File+WHERE+dc:title+%3E+'1'+ORDER+BY+dc:title"
@@ -229,5 +233,11 @@ func TestRoundTrips(t *testing.T) {
 	store.counted()
 	if do("POST", "/id/"+folder, `{"entity-type":"document","type":"File","name":"taken"}`); store.unread > 0 {
 		t.Errorf("the commit of a creation asks for %d rows, which could have come with the first ones", store.unread)
+	}
+	for _, r := range []tripRequest{
+		{"a creation under a name that is taken", "POST", "/id/" + folder, `{"entity-type":"document","type":"File","name":"d7"}`, 1, 1},
+		{"a chain that stores a document under a name that is taken", "POST", "/automation/Store.Text", `{"input":"` + folder + `"}`, 1, 1},
+	} {
+		w.bounded(r)
 	}
 }

@@ -34,6 +34,8 @@ type Tx struct {
 	spans []reach
 	wake  []string
 	after []func()
+
+	presumed [][]byte // keys that are to be there at the commit
 }
 
 // entry is a buffered write; a nil value deletes.
@@ -399,7 +401,7 @@ func (t *Tx) commit() error {
 	if t.own.Len() == 0 && len(t.wake) == 0 {
 		return nil
 	}
-	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake}
+	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake, Present: sortKeys(t.presumed)}
 	for c := t.own.Range(nil, nil, false); c.Next(); {
 		e := c.Value()
 		if e.claim && e.stored == nil {
