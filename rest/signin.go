@@ -291,5 +291,5 @@ func (x *Request) signInPortal() (*engine.Principal, error) {
 	if age := time.Since(time.UnixMilli(ms)); age > portalSkew || age < -portalSkew {
 		return nil, fault.Denied.Errorf("sign-in: the portal's token has expired")
 	}
-	return x.Engine.PrincipalOf(x.HTTP.Context(), user)
+	return x.Engine.PrincipalOf(x.arriving(), user)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +20,7 @@ func (p *process) ask(t *testing.T, user, method, path, body string) (int, strin
 	return resp.StatusCode, text
 }
 
-// do sends a request to a server as a user, with headers, and returns the answer and its body.
+// do sends a request to a server as a user, with headers, of which one of "" is left out, and returns the answer and its body.
 func (p *process) do(t *testing.T, user, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, p.base+path, strings.NewReader(body))
@@ -32,7 +34,9 @@ func (p *process) do(t *testing.T, user, method, path, body string, headers ...s
 	}
 	req.SetBasicAuth(user, password)
 	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
+		if req.Header.Set(headers[i], headers[i+1]); headers[i+1] == "" {
+			req.Header.Del(headers[i])
+		}
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -124,48 +128,132 @@ func madeAgain(t *testing.T, a, b *process) {
 // with the transaction that writes.
 func remembered(t *testing.T, a, b *process) {
 	t.Helper()
-	const (
-		document  = `{"entity-type":"document","type":"Folder","name":"again"}`
-		user      = "/api/v1/automation/User.CreateOrUpdate"
-		ofAnn     = `{"params":{"username":"ann","password":%q}}`
-		operation = "/api/v1/automation/Document.Create"
-		inGroup   = "/api/v1/user/ann/group/administrators"
-	)
-	in := inputCall(`{"type":"Folder"}`, "/default-domain/workspaces/f1")
+	const ofAnn = `{"params":{"username":"ann","password":%q}}`
+	user := func(status int, method, path, body string) {
+		t.Helper()
+		a.want(t, status, "Administrator", method, path, body)
+	}
+	password := func(text string) {
+		t.Helper()
+		user(204, "POST", "/api/v1/automation/User.CreateOrUpdate", fmt.Sprintf(ofAnn, text))
+	}
 	for range 3 {
-		may := func(allowed bool) {
-			t.Helper()
-			status, of := 403, 403
-			if allowed {
-				status, of = 201, 200
+		b.writes(t, 403, 403)
+		user(201, "POST", inAdministrators, "")
+		b.writes(t, 201, 200)
+		password("another one of ann") // so it is refused
+		b.refused(t)
+		password("a long ann")
+		b.writes(t, 201, 200)
+		password("a long ann") // the same, hashed again
+		b.writes(t, 201, 200)
+		user(200, "DELETE", inAdministrators, "")
+		b.writes(t, 403, 403)
+		user(204, "DELETE", "/api/v1/user/ann", "")
+		b.refused(t)
+		password("a long ann")
+		b.writes(t, 403, 403)
+		for _, by := range credentials {
+			headers, end := by.begin(t, a)
+			b.writes(t, 403, 403, headers...)
+			user(201, "POST", inAdministrators, "")
+			b.writes(t, 201, 200, headers...)
+			user(200, "DELETE", inAdministrators, "")
+			b.writes(t, 403, 403, headers...)
+			user(201, "POST", inAdministrators, "")
+			b.writes(t, 201, 200, headers...)
+			end()
+			b.refused(t, headers...)
+			if user(200, "DELETE", inAdministrators, ""); t.Failed() {
+				t.Fatalf("by %s", by.what)
 			}
-			b.want(t, status, "ann", "POST", spaces+"/f1", document)
-			b.want(t, of, "ann", "POST", operation, in)
+			password("a long ann")
 		}
-		refused := func() {
-			t.Helper()
-			b.want(t, 401, "ann", "POST", spaces+"/f1", document)
-			b.want(t, 401, "ann", "POST", spaces+"/f1", "no JSON")
-			b.want(t, 401, "ann", "POST", operation, in)
-			b.want(t, 401, "ann", "POST", "/api/v1/automation/Unknown.Operation", in)
-		}
-		may(false)
-		a.want(t, 201, "Administrator", "POST", inGroup, "")
-		may(true)
-		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "another one of ann")) // so it is refused
-		refused()
-		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann"))
-		may(true)
-		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann")) // the same, hashed again
-		may(true)
-		a.want(t, 200, "Administrator", "DELETE", inGroup, "")
-		may(false)
-		a.want(t, 204, "Administrator", "DELETE", "/api/v1/user/ann", "")
-		refused()
-		a.want(t, 204, "Administrator", "POST", user, fmt.Sprintf(ofAnn, "a long ann"))
-		may(false)
 		a, b = b, a
 	}
+}
+
+const (
+	inAdministrators = "/api/v1/user/ann/group/administrators"
+	againDocument    = `{"entity-type":"document","type":"Folder","name":"again"}`
+	createOperation  = "/api/v1/automation/Document.Create"
+)
+
+// writes makes requests of ann that write, a document and an operation, which are answered with these statuses.
+func (p *process) writes(t *testing.T, document, operation int, headers ...string) {
+	t.Helper()
+	p.answers(t, document, spaces+"/f1", againDocument, headers)
+	p.answers(t, operation, createOperation, inputCall(`{"type":"Folder"}`, "/default-domain/workspaces/f1"), headers)
+}
+
+// refused makes requests of ann, who is refused, whatever else is wrong with them.
+func (p *process) refused(t *testing.T, headers ...string) {
+	t.Helper()
+	p.writes(t, 401, 401, headers...)
+	p.answers(t, 401, spaces+"/f1", "no JSON", headers)
+	p.answers(t, 401, "/api/v1/automation/Unknown.Operation", inputCall(`{}`, "/"), headers)
+}
+
+func (p *process) answers(t *testing.T, status int, path, body string, headers []string) {
+	t.Helper()
+	if resp, text := p.do(t, "ann", "POST", path, body, headers...); resp.StatusCode != status {
+		t.Errorf("POST %s: status %d, want %d: %.300s", path, resp.StatusCode, status, text)
+	}
+}
+
+// credentials are what ann may sign requests in by besides the password: begin makes one on a node, end ends it there.
+var credentials = []struct {
+	what  string
+	begin func(t *testing.T, on *process) (headers []string, end func())
+}{
+	{"an API key", func(t *testing.T, on *process) ([]string, func()) {
+		text := on.want(t, 200, "ann", "POST", "/api/v1/automation/Key.Create", `{"params":{"scope":"read_write"}}`)
+		key := submatches(t, `"key":"(cat_(\d+)_[^"]+)"`, text)
+		return []string{"Authorization", "Bearer " + key[1]}, func() {
+			on.want(t, 204, "ann", "POST", "/api/v1/automation/Key.Revoke", `{"params":{"id":`+key[2]+`}}`)
+		}
+	}},
+	{"the token of a device", func(t *testing.T, on *process) ([]string, func()) {
+		token := on.want(t, 201, "ann", "POST", "/api/v1/token?application=Drive&deviceId=1&permission=ReadWrite", "")
+		return []string{"Authorization", "", "X-Authentication-Token", token}, func() {
+			on.want(t, 204, "ann", "DELETE", "/api/v1/token/"+token, "")
+		}
+	}},
+	{"a session", func(t *testing.T, on *process) ([]string, func()) {
+		headers := signInBrowser(t, on)
+		_, text := on.do(t, "ann", "POST", "/api/v1/automation/SignIn.List", "{}", headers...)
+		id := submatches(t, `"id":"([^"]+)"[^{}]*"current":true`, text)[1]
+		return headers, func() {
+			on.want(t, 204, "ann", "POST", "/api/v1/automation/SignIn.End", `{"params":{"id":"`+id+`"}}`)
+		}
+	}},
+	{"a session that a new password ends", func(t *testing.T, on *process) ([]string, func()) {
+		return signInBrowser(t, on), func() {
+			on.want(t, 204, "Administrator", "POST", "/api/v1/automation/User.CreateOrUpdate", `{"params":{"username":"ann","password":"a new one of ann"}}`)
+		}
+	}},
+}
+
+// signInBrowser begins a session of ann and returns the headers of a page's requests.
+func signInBrowser(t *testing.T, on *process) []string {
+	t.Helper()
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := browser.PostForm(on.base+"/ui/login", url.Values{"user": {"ann"}, "password": {"a long ann"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	cookie, _, _ := strings.Cut(resp.Header.Get("Set-Cookie"), ";")
+	return []string{"Authorization", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin"}
+}
+
+func submatches(t *testing.T, pattern, in string) []string {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(in)
+	if m == nil {
+		t.Fatalf("no %s in %.300s", pattern, in)
+	}
+	return m
 }
 
 // givenBack has a name taken and given back on one node, and used on the other one, which knows it to be taken.

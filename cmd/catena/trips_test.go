@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/md5"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"catena/chains"
 	"catena/engine/delivery"
@@ -102,7 +106,12 @@ type trips struct {
 	s     *resttest.Server
 	store *tripCounter
 	n     int // requests that were made to be counted
+
+	headers []string // by which the user signs in
 }
+
+// tripPortal is the secret of a portal that signs users in.
+const tripPortal = "portal"
 
 func newTrips(t *testing.T) *trips {
 	t.Helper()
@@ -111,11 +120,11 @@ func newTrips(t *testing.T) *trips {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &trips{T: t, store: &tripCounter{Store: pg}}
+	w := &trips{T: t, store: &tripCounter{Store: pg}, headers: []string{"as", "bob"}}
 	w.s = resttest.Start(t, resttest.Config{
 		Deployed: func() library.Deployments { return library.Deployments{chains.New()} },
 		Storage:  func(c *storage.Config) { c.DB = kv.New(w.store, kv.Options{}) },
-		Rest:     func(c *rest.Config) { c.Limits.Rate = -1 },
+		Rest:     func(c *rest.Config) { c.Limits.Rate, c.Portal = -1, tripPortal },
 	})
 	delivery.New(w.s.Repo, nil, quiet, nil) // asks at every event who wants to know
 	w.s.User("bob")
@@ -125,7 +134,7 @@ func newTrips(t *testing.T) *trips {
 // do makes a request as the user.
 func (w *trips) do(method, path, body string) *resttest.Answer {
 	w.Helper()
-	a := w.s.Do(method, "/nuxeo/api/v1"+path, body, "as", "bob")
+	a := w.s.Do(method, "/nuxeo/api/v1"+path, body, w.headers...)
 	if a.StatusCode >= 300 {
 		w.Fatalf("%s %s: %s %.300s", method, path, a.Status, a.Text)
 	}
@@ -239,5 +248,30 @@ func TestRoundTrips(t *testing.T) {
 		{"a chain that stores a document under a name that is taken", "POST", "/automation/Store.Text", `{"input":"` + folder + `"}`, 1, 1},
 	} {
 		w.bounded(r)
+	}
+}
+
+// TestRoundTripsOfSignIns bounds those of a creation, whatever its caller signs in by.
+func TestRoundTripsOfSignIns(t *testing.T) {
+	w := newTrips(t)
+	w.s.Do("POST", "/nuxeo/api/v1/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"/default-domain/workspaces"}`)
+	token := w.do("POST", "/token?application=Drive&deviceId=1&permission=ReadWrite", "").Text
+	in := w.s.Do("POST", "/nuxeo/login", url.Values{"user": {"bob"}, "password": {resttest.Password}}.Encode(), "as", "", "Content-Type", "application/x-www-form-urlencoded")
+	cookie, session, _ := strings.Cut(strings.Split(in.Header.Get("Set-Cookie"), ";")[0], "=")
+	ts := strconv.FormatInt(time.Now().UnixMilli(), 10)
+	sum := md5.Sum([]byte(ts + ":abc:" + tripPortal + ":bob")) //nolint:gosec // given by the platform's portals
+	for _, by := range []struct {
+		what    string
+		headers []string
+	}{
+		{"password", w.headers},
+		{"key", []string{"Authorization", "Bearer " + w.s.Key("bob", "read_write")}},
+		{"token of a device", []string{"as", "", "X-Authentication-Token", token}},
+		{"cookie", []string{"as", "", "Cookie", cookie + "=" + session, "Sec-Fetch-Site", "same-origin"}},
+		{"portal", []string{"as", "", "NX_USER", "bob", "NX_TS", ts, "NX_RD", "abc", "NX_TOKEN", base64.StdEncoding.EncodeToString(sum[:])}},
+		{"page", []string{"as", "", "Cookie", cookie + "=" + session, "X-Csrf-Token", rest.CSRFOf(session)}},
+	} {
+		w.headers = by.headers
+		w.bounded(tripRequest{"a creation by " + by.what, "POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 1})
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"catena/storage/people"
 )
 
-// Key is an API key; its secret is shown once and kept as a hash.
+// Key is an API key; its secret is shown once and kept as a hash. What it is good for never changes, but for its end (Revoked).
 type Key struct {
 	ID                                  int64
 	User, Scope, Name                   string // Scope: read_only, read_write
@@ -34,6 +34,9 @@ var (
 	keys   = row.Secret{Name: "keys"}   // by number
 	keysOf = row.Secret{Name: "keysOf"} // the numbers of a user's keys, by user and number
 )
+
+// byKeys finds the keys to sign in by.
+var byKeys = signer[keyRow]{table: keys, ends: true}
 
 // allKeys is the row of keysOf in a store in which every key is listed there; no user has the name "".
 const allKeys = "\x00"
@@ -116,7 +119,7 @@ func Keys(tx *storage.Tx, user string) ([]Key, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.LastUsed = use.newer(k.ID, k.LastUsed)
+		k.LastUsed = use.newer(&k)
 		list = append(list, k.Key)
 	}
 	return list, nil
@@ -157,14 +160,14 @@ func RevokeKey(tx *storage.Tx, id int64) error {
 		return nil
 	}
 	k.Revoked = tx.Now()
-	tx.AfterCommit(row.Of[keyCache](tx.Repo().Memory()).drop)
+	tx.AfterCommit(row.Of[signingRows[keyRow]](tx.Repo().Memory()).drop)
 	storage.NoteChange(tx, "record", "key of "+k.User)
 	return tx.Secret(keys).Put(keyName(id), k)
 }
 
 // endKeys removes the keys of a user.
 func endKeys(tx *storage.Tx, user string) error {
-	tx.AfterCommit(row.Of[keyCache](tx.Repo().Memory()).drop)
+	tx.AfterCommit(row.Of[signingRows[keyRow]](tx.Repo().Memory()).drop)
 	for k, err := range eachKey(tx, user) {
 		if err != nil {
 			return err
@@ -191,6 +194,15 @@ func (k *keyRow) good(now time.Time) bool {
 	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
+// used is when a key was used last, which may have been at an instant that was noted. One who was remembered may have been noted although
+// the key had been revoked: that one was refused.
+func (k *keyRow) used(at time.Time) time.Time {
+	if at.After(k.LastUsed) && (k.Revoked.IsZero() || at.Before(k.Revoked)) {
+		return at
+	}
+	return k.LastUsed
+}
+
 // SignInKey checks an API key "cat_<id>_<secret>" and returns who it acts for. When a key was used last
 // is written later, by Sweep.
 func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Principal, error) {
@@ -200,7 +212,8 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	if !ok || !ok2 || err != nil || id <= 0 || len(key) > 200 {
 		return nil, errKey()
 	}
-	k, err := signing(ctx, repo, id)
+	name := keyName(id)
+	k, _, err := byKeys.row(ctx, repo, name)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +226,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(storage.Proof{Kind: byKey, Name: keyName(id)}, storage.SecretKey(keys, keyName(id)))
+	as := p.While(storage.Proof{Kind: byKey, Name: name}, storage.SecretKey(keys, name))
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

@@ -21,6 +21,9 @@ var (
 	sessionsOf = row.Secret{Name: "sessionsOf"} // the sessions of a user, by user and hash
 )
 
+// bySessions finds the sessions to sign in by.
+var bySessions = signer[sessionRow]{table: sessions, good: func(tx *storage.Tx, s *sessionRow) (bool, error) { return passwordIs(tx, s.User, s.Password) }}
+
 const sessionKept = 12 * time.Hour
 
 // listedFrom is the row of sessionsOf with the instant from which every session that began is listed there: those that
@@ -62,7 +65,7 @@ func Sessions(tx *storage.Tx) ([]Session, error) {
 			return nil, err
 		}
 		var s sessionRow
-		stands, err := readSession(tx, name, &s)
+		stands, err := bySessions.read(tx, name, &s)
 		if err != nil {
 			return nil, err
 		}
@@ -159,21 +162,13 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if len(token) != base64.RawURLEncoding.EncodedLen(32) {
 		return nil, errSession()
 	}
-	var s sessionRow
 	name := sessionName(token)
-	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		s = sessionRow{}
-		if err := storage.SignInAhead(tx, storage.SecretKey(sessions, name)); err != nil {
-			return err
-		}
-		ok, err := readSession(tx, name, &s)
-		if err == nil && (!ok || !tx.Now().Before(s.Expires)) {
-			err = errSession()
-		}
-		return err
-	})
+	s, stands, err := bySessions.row(ctx, repo, name)
 	if err != nil {
 		return nil, err
+	}
+	if !stands || !repo.Internal(row.Ordered{}).Clock().Before(s.Expires) {
+		return nil, errSession()
 	}
 	p, err := principal(ctx, repo, s.User, errSession)
 	if err != nil {
@@ -184,16 +179,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 
 // sessionStands reports whether a session is there, and the password that by which it began.
 func sessionStands(tx *storage.Tx, name string) (bool, error) {
-	return readSession(tx, name, &sessionRow{})
-}
-
-// readSession reads a session, and reports whether it stands.
-func readSession(tx *storage.Tx, name string, s *sessionRow) (bool, error) {
-	ok, err := read(tx, sessions, name, s)
-	if err != nil || !ok {
-		return false, err
-	}
-	return passwordIs(tx, s.User, s.Password)
+	return bySessions.read(tx, name, &sessionRow{})
 }
 
 // EndSession ends the session of a token, which may be over already.

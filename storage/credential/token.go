@@ -34,6 +34,9 @@ var (
 	tokenOf = row.Secret{Name: "tokenOf"} // by user, program and device
 )
 
+// byTokens finds the tokens to sign in by.
+var byTokens = signer[DeviceToken]{table: tokens}
+
 const maxTokenWord = 200 // bytes of each word that names a program or device
 
 func (d *DeviceToken) key() string { return d.User + "\x00" + d.Application + "\x00" + d.Device }
@@ -159,19 +162,11 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 	if token == "" || len(token) > maxTokenWord {
 		return nil, errToken()
 	}
-	var d DeviceToken
 	hash := secret.Hash(token)
-	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		d = DeviceToken{}
-		if err := storage.SignInAhead(tx, storage.SecretKey(tokens, hash)); err != nil {
-			return err
-		}
-		ok, err := read(tx, tokens, hash, &d)
-		if err == nil && !ok {
-			err = errToken()
-		}
-		return err
-	})
+	d, there, err := byTokens.row(ctx, repo, hash)
+	if err == nil && !there {
+		err = errToken()
+	}
 	if err != nil {
 		return nil, err
 	}
