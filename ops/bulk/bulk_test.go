@@ -221,12 +221,22 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// TestBadQuery: a command ends with the reason if its query is wrong, or finds a plan instead of documents.
 func TestBadQuery(t *testing.T) {
 	w := newWorld(t)
-	cmd := w.run("Bulk.RunAction", map[string]any{"action": "trash", "query": "SELECT nothing"})
-	id, _ := cmd["commandId"].(string)
-	if got := w.work(id); got["state"] != "ABORTED" || got["error"] != true || got["errorMessage"] == nil {
-		t.Errorf("status %v", got)
+	const explain = "EXPLAIN\nSELECT * FROM File"
+	for _, c := range []struct{ as, query, reason string }{
+		{"bob", "SELECT nothing", "query:"},
+		{"bob", explain, "only administrators may explain queries"},
+		{"Administrator", explain, "query: EXPLAIN says how a query runs, and finds no documents"},
+	} {
+		as, err := w.e.PrincipalOf(t.Context(), c.as)
+		w.must(err)
+		cmd, _ := w.valueAs(as, "Bulk.RunAction", map[string]any{"action": "trash", "query": c.query}).(map[string]any)
+		got := w.work(fmt.Sprint(cmd["commandId"]))
+		if message, _ := got["errorMessage"].(string); got["state"] != "ABORTED" || got["error"] != true || !strings.HasPrefix(message, c.reason) {
+			t.Errorf("%s, %s: status %v", c.as, c.query, got)
+		}
 	}
 }
 

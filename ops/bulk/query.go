@@ -21,6 +21,9 @@ func (q *query) ids(c *engine.Ctx) ([]string, error) {
 		return q.IDs, nil
 	}
 	p, err := q.first(c)
+	if err == nil && search.IsPlan(p) {
+		return nil, fault.Invalid.Errorf("query: EXPLAIN says how a query runs, and finds no documents").In("query")
+	}
 	var ids []string
 	for ; p != nil && err == nil; p, err = search.Next(c.Tx, p) {
 		for _, d := range p.Docs {

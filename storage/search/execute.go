@@ -37,7 +37,7 @@ func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &storage.Page{Limit: o.Limit, Extra: map[string]any{"plan": lines}}, nil
+		return &storage.Page{Limit: o.Limit, Extra: map[string]any{planMember: lines}}, nil
 	}
 	w, err := execute(t, src, o)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -52,8 +53,21 @@ func Explain(t *storage.Tx, src string, o Options) (string, error) {
 
 // explained returns the query behind the word EXPLAIN.
 func explained(src string) (string, bool) {
-	word, rest, ok := strings.Cut(strings.TrimLeft(src, " \t\r\n"), " ")
-	return rest, ok && strings.EqualFold(word, "EXPLAIN")
+	src = strings.TrimSpace(src)
+	end := strings.IndexFunc(src, unicode.IsSpace)
+	if end < 0 || !strings.EqualFold(src[:end], "EXPLAIN") {
+		return "", false
+	}
+	return src[end:], true
+}
+
+// planMember is the member of a page that says how its query runs.
+const planMember = "plan"
+
+// IsPlan reports whether a page says how a query runs, and has no documents for that reason alone.
+func IsPlan(p *storage.Page) bool {
+	_, plan := p.Extra[planMember]
+	return plan
 }
 
 // explainLines returns the lines of Explain, if the principal may see them.
@@ -71,9 +85,9 @@ func explainRows(t *storage.Tx, src string, o Options) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Columns: []string{"plan"}}
+	rows := &Rows{Columns: []string{planMember}}
 	for _, line := range lines {
-		rows.Entries = append(rows.Entries, map[string]any{"plan": line})
+		rows.Entries = append(rows.Entries, map[string]any{planMember: line})
 	}
 	rows.Total = len(rows.Entries)
 	rows.Limit = rows.Total

@@ -282,7 +282,7 @@ func TestExplainIsForAdministrators(t *testing.T) {
 			storagetest.WantKind(t, err, fault.Denied, "only administrators may explain queries")
 		}
 	}
-	for src, want := range map[string]string{"EXPLAIN a b": "a b", "\n\texplain  a": " a", "explain": "", "explained a": "", "a EXPLAIN": "", "": ""} {
+	for src, want := range map[string]string{"EXPLAIN a b": " a b", "\n\texplain  a": "  a", "EXPLAIN\na b": "\na b", "explain": "", "explained a": "", "a EXPLAIN": "", "": ""} {
 		if got, ok := explained(src); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q, %t", src, got, ok)
 		}
