@@ -114,7 +114,7 @@ peers: ## requests per second beside a floor that copies stored bytes and beside
 	cd cmd/catena/testdata/pocketbase && $(GO) build -o $(CURDIR)/bin/pocketbase .
 	CATENA_BENCH_DOCS=$(DOCS) CATENA_PEER=$(CURDIR)/bin/pocketbase $(GO) test -run '^$$' -bench Peers -benchtime 1x -count 1 -timeout 2h ./cmd/catena
 
-plain: ## catena on PostgreSQL beside a server that does the same by SQL; CATENA_BENCH_DOCS (2,000), CATENA_BENCH_LATENCY (such as 0.5ms) each way
+plain: ## catena on PostgreSQL beside a server that does the same by SQL, and an import beside COPY; CATENA_BENCH_DOCS (2,000), CATENA_BENCH_IMPORT (20,000), CATENA_BENCH_LATENCY (such as 0.5ms) each way
 	$(GO) test -run '^$$' -bench Plain -benchtime 1x -count 1 -timeout 1h ./cmd/catena
 
 churn: ## dead rows and sizes of the tables on PostgreSQL under many changes, with several settings of autovacuum, for CHURN (30s) each

@@ -2,12 +2,22 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"catena/storage/postgres/pgtest"
 )
 
 // TestImportRecords imports files of records with the files they name, more than one request holds, and again.
@@ -68,5 +78,104 @@ func TestImportRecords(t *testing.T) {
 	if err != nil || strings.Count(string(got), "\n") != 3 || !strings.Contains(string(got), `"line":6,"code":"invalid","error":"Type: Nope does not exist`) ||
 		!strings.Contains(string(got), `"record":{"name":"e","properties":{"dc:title":"Five"},"type":"Nope"}`) {
 		t.Errorf("rejected: %v %s", err, got)
+	}
+}
+
+// BenchmarkPlainImport compares the import of records by the command, on PostgreSQL, with COPY of the rows that they became: what the store
+// has when the command ends and did not have before, byte for byte and in its order, by one COPY to a table like that of the store on the
+// same server. CATENA_BENCH_IMPORT sets the number of documents (20,000). Arms run in turn; figures are the medians of three turns. The words
+// of documents are indexed while they are imported and afterwards; a turn begins when all are.
+//
+//	make plain
+func BenchmarkPlainImport(b *testing.B) {
+	docs, err := strconv.Atoi(cmp.Or(os.Getenv("CATENA_BENCH_IMPORT"), "20000"))
+	must(b, err)
+	store := pgtest.Database(b)
+	c, err := pgx.Connect(b.Context(), store)
+	must(b, err)
+	b.Cleanup(func() { _ = c.Close(context.Background()) })
+	var backend int
+	must(b, c.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend))
+	x := &importing{b: b, c: c, file: filepath.Join(b.TempDir(), "records.jsonl"), postgres: parent(backend)}
+	x.node = startServer(b, b.TempDir(), "--store", store, "--blobs", b.TempDir(), "--rate", "-1")
+	var records bytes.Buffer
+	for i := range docs {
+		name, title, description := plainRow(i)
+		fmt.Fprintf(&records, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
+	}
+	must(b, os.WriteFile(x.file, records.Bytes(), 0o600))
+	b.Setenv("CATENA_PASSWORD", adminPassword)
+	var imported, copied, ratios []float64 // documents a second, and their ratio in a turn
+	for turn := range 3 {
+		own, plain := x.turn(turn)
+		imported, copied = append(imported, float64(docs)/own.Seconds()), append(copied, float64(docs)/plain.Seconds())
+		ratios = append(ratios, plain.Seconds()/own.Seconds())
+	}
+	for _, f := range [][]float64{imported, copied, ratios} {
+		slices.Sort(f)
+	}
+	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(3*docs) }
+	fmt.Printf("import of %d documents: %.0f/s, %.1f rows each; the rows by COPY: %.0f/s; ratio %.2f (goal 0.5)\n", docs, imported[1], float64(x.rows)/float64(3*docs), copied[1], ratios[1])
+	fmt.Printf("CPU of a document, µs: node %.0f, database %.0f, command %.0f; database with COPY %.0f\n", each(x.used[0]), each(x.used[1]), each(x.used[2]), each(x.used[3]))
+	b.ReportMetric(0, "ns/op")
+}
+
+// importing are the arms of BenchmarkPlainImport.
+type importing struct {
+	b        *testing.B
+	c        *pgx.Conn
+	node     *process
+	file     string
+	postgres int              // the process that starts those of connections
+	rows     int64            // that imports added
+	used     [4]time.Duration // by the processors: of node, database and command, and of the database with COPY
+}
+
+// turn returns how long the import takes, and COPY of the same rows. Both begin with the same rows in their tables.
+func (x *importing) turn(number int) (own, plain time.Duration) {
+	b, ctx := x.b, x.b.Context()
+	folder := fmt.Sprintf("w%d", number)
+	status, text := administer(b, http.MethodPost, x.node.base+"/api/v1/path/default-domain/workspaces", "application/json", `{"entity-type":"document","type":"Workspace","name":"`+folder+`"}`)
+	if status != http.StatusCreated {
+		b.Fatal(status, text)
+	}
+	x.awaitWords()
+	x.exec("DROP TABLE IF EXISTS copied", "CREATE TABLE copied (LIKE catena.kv INCLUDING ALL)", "INSERT INTO copied SELECT * FROM catena.kv", "CHECKPOINT")
+	name, err := builtBinary()
+	must(b, err)
+	cmd := exec.CommandContext(ctx, name, "import", x.file, "--server", x.node.base, "--into", "/default-domain/workspaces/"+folder)
+	node, database, began := busy(x.node.cmd.Process.Pid), busyBelow(x.postgres), time.Now()
+	out, err := cmd.CombinedOutput()
+	own = time.Since(began)
+	x.used[0] += busy(x.node.cmd.Process.Pid) - node
+	x.used[1] += busyBelow(x.postgres) - database
+	x.used[2] += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	var rows bytes.Buffer
+	tag, err := x.c.PgConn().CopyTo(ctx, &rows, "COPY (SELECT k, v FROM catena.kv s WHERE NOT EXISTS (SELECT FROM copied c WHERE c.k = s.k) ORDER BY ctid) TO STDOUT (FORMAT binary)")
+	must(b, err)
+	x.rows += tag.RowsAffected()
+	x.awaitWords()
+	x.exec("CHECKPOINT")
+	database, began = busyBelow(x.postgres), time.Now()
+	_, err = x.c.PgConn().CopyFrom(ctx, &rows, "COPY copied FROM STDIN (FORMAT binary)")
+	must(b, err)
+	x.used[3] += busyBelow(x.postgres) - database
+	return own, time.Since(began)
+}
+
+func (x *importing) exec(statements ...string) {
+	for _, sql := range statements {
+		_, err := x.c.Exec(x.b.Context(), sql)
+		must(x.b, err)
+	}
+}
+
+// awaitWords returns when no words of documents wait to be indexed.
+func (x *importing) awaitWords() {
+	for waiting := true; waiting; time.Sleep(50 * time.Millisecond) {
+		must(x.b, x.c.QueryRow(x.b.Context(), `SELECT EXISTS (SELECT FROM catena.kv WHERE k >= '\x7703' AND k < '\x7704')`).Scan(&waiting))
 	}
 }

@@ -114,9 +114,8 @@ type against struct {
 	ids      []string // of catena's documents
 	plainIDs []string
 	folder   string // of catena's documents
-	loaded   [2]time.Duration
-	postgres int // the process that starts those of connections
-	answered int // requests of the last turn
+	postgres int    // the process that starts those of connections
+	answered int    // requests of the last turn
 }
 
 // BenchmarkPlain compares catena on PostgreSQL with a server that does the same by SQL on the same PostgreSQL, in one run, over
@@ -156,8 +155,6 @@ func BenchmarkPlain(b *testing.B) {
 	}
 	x.attempts(out)
 	x.twoNodes(out)
-	fmt.Fprintf(out, "import of %d\t1\t%.0f/s\t\t%.0f/s by COPY\t\t\t\t%.3g of its rate\t0.5\n", x.docs,
-		float64(x.docs)/x.loaded[0].Seconds(), float64(x.docs)/x.loaded[1].Seconds(), x.loaded[1].Seconds()/x.loaded[0].Seconds())
 	must(b, out.Flush())
 	fmt.Println(table.String())
 	b.ReportMetric(0, "ns/op")
@@ -229,9 +226,7 @@ func (x *against) fillCatena() {
 			name, title, description := plainRow(i)
 			fmt.Fprintf(&lines, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
 		}
-		began := time.Now()
 		status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File&workers=4&batchSize=200", "application/x-ndjson", lines.String())
-		x.loaded[0] += time.Since(began)
 		ids := uid.FindAllStringSubmatch(text, -1)
 		if status != http.StatusOK || len(ids) != to-from {
 			b.Fatalf("import: %d, %d of %d documents: %.500s", status, len(ids), to-from, text)
@@ -252,16 +247,15 @@ func (x *against) fillPlain() {
 	acl := []byte(`[{"user":"members","permission":"Read","granted":true}]`)
 	_, err = x.sql.pool.Exec(ctx, "INSERT INTO doc VALUES ($1, NULL, 'plain', 'plain', now(), now(), 'Administrator', '{}', $2)", x.sql.folder, acl)
 	must(b, err)
-	began := time.Now()
+	now := time.Now()
 	_, err = x.sql.pool.CopyFrom(ctx, pgx.Identifier{"doc"}, []string{"id", "parent", "name", "title", "created", "modified", "creator", "props"}, pgx.CopyFromSlice(x.docs, func(i int) ([]any, error) {
 		name, title, description := plainRow(i)
 		props, err := json.Marshal(map[string]string{"dc:title": title, "dc:description": description})
 		id := uuid.New()
 		x.plainIDs = append(x.plainIDs, id.String())
-		return []any{id, x.sql.folder, name, title, began, began, "Administrator", props}, err
+		return []any{id, x.sql.folder, name, title, now, now, "Administrator", props}, err
 	}))
 	must(b, err)
-	x.loaded[1] = time.Since(began)
 }
 
 // timed sends requests for a while and returns their median and 99th percentile, and how many a second were answered.
@@ -362,13 +356,7 @@ func (x *against) spent() (s spent) {
 	for _, n := range x.nodes {
 		s[0] += busy(n.cmd.Process.Pid)
 	}
-	s[1] = busy(x.postgres)
-	all, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range all {
-		if pid, _ := strconv.Atoi(strings.Split(name, "/")[2]); parent(pid) == x.postgres {
-			s[1] += busy(pid)
-		}
-	}
+	s[1] = busyBelow(x.postgres)
 	s[2] = busy(os.Getpid()) + busy(x.server.Process.Pid)
 	return s
 }
@@ -394,6 +382,18 @@ func busy(pid int) (d time.Duration) {
 		for _, ticks := range f[11:13] {
 			n, _ := strconv.Atoi(ticks)
 			d += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return d
+}
+
+// busyBelow is busy of a process and of those that it has started.
+func busyBelow(parentPID int) time.Duration {
+	d := busy(parentPID)
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range all {
+		if pid, _ := strconv.Atoi(strings.Split(name, "/")[2]); parent(pid) == parentPID {
+			d += busy(pid)
 		}
 	}
 	return d
