@@ -21,14 +21,13 @@ import (
 	"catena/storage/fault"
 )
 
-// A request of a load carries at most this many records for each worker, and bytes of them, and no more files than a call of the import.
+// A request of a load carries at most this many records and bytes of them, and no more files than a call of the import. At its end the
+// server works on fewer transactions at a time than it may, and then waits for the next one.
 const (
-	loadRecords  = 500
-	loadWorkers  = 8
-	usualWorkers = 4 // of a server that is not told how many; it may take fewer
-	loadBytes    = 4 << 20
-	maxRecord    = 1 << 20
-	maxShown     = 20 // rejected records that are informed of on the terminal
+	loadRecords = 20_000
+	loadBytes   = 4 << 20
+	maxRecord   = 1 << 20
+	maxShown    = 20 // rejected records that are informed of on the terminal
 )
 
 // loader sends the records of a file, with the files they name.
@@ -40,7 +39,6 @@ type loader struct {
 	files    string     // the folder of the files
 	query    url.Values // of each request
 	dry      bool
-	most     int       // records of a request
 	rejected io.Writer // nil: nobody wants them
 	bar      *progressbar.ProgressBar
 
@@ -86,8 +84,6 @@ func (l *loader) report(cmd *cobra.Command, g *global, rejected string) error {
 	if l.dry {
 		l.query.Set("dryRun", "true")
 	}
-	workers, _ := strconv.Atoi(l.query.Get("workers")) // the server says what is wrong with it
-	l.most = loadRecords * max(1, min(cmp.Or(workers, usualWorkers), loadWorkers))
 	l.done = map[string]int{"created": 0, "rejected": 0, "skipped": 0, "updated": 0}
 	failed := l.run(cmd.Context())
 	err := g.say(cmd.OutOrStdout(), l.done, "%d created, %d updated, %d skipped, %d rejected",
@@ -148,7 +144,7 @@ func (l *loader) add(ctx context.Context, rec lines.Record) error {
 	c.records = append(c.records, one)
 	c.body.Write(raw)
 	c.body.WriteByte('\n')
-	if len(c.records) == l.most || c.body.Len() >= loadBytes || c.files == importFiles || c.size >= importBytes {
+	if len(c.records) == loadRecords || c.body.Len() >= loadBytes || c.files == importFiles || c.size >= importBytes {
 		return l.send(ctx)
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestImportRecords(t *testing.T) {
 	write("few.csv", "name,type,dc:title,file\na,File,One,1.txt\nb,File,Two,\nc,File,Three,2.txt\nd,File,Four,../secret.txt\ne,Nope,Five,\n")
 	var many strings.Builder
 	for i := range 1200 {
-		fmt.Fprintf(&many, "{\"name\":\"m%d\",\"dc:title\":\"Title %d\"}\n", i, i)
+		fmt.Fprintf(&many, "{\"name\":\"m%d\",\"dc:title\":\"Title %d\",\"dc:description\":%q}\n", i, i, strings.Repeat("x", loadBytes/1000))
 	}
 	write("many.jsonl", many.String())
 	write("more.jsonl", many.String()+"no record\n{\"name\":\"m1200\"}\n")

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -242,20 +243,19 @@ func (l *loading) tell(p *part) error {
 	if p.err != nil {
 		return p.err
 	}
-	results := p.results
-	for _, r := range p.records {
-		var one map[string]any
+	all, results := make([]map[string]any, len(p.records)), p.results
+	for i, r := range p.records {
 		if r.Err != nil {
-			one = rejected(r.Err)
+			all[i] = rejected(r.Err)
 		} else {
-			one, results = results[0], results[1:]
+			all[i], results = results[0], results[1:]
 		}
-		one["line"] = int64(r.Line)
-		status, _ := one["status"].(string)
+		all[i]["line"] = int64(r.Line)
+		status, _ := all[i]["status"].(string)
 		l.done[status]++
-		if err := l.write(one); err != nil {
-			return err
-		}
+	}
+	if err := l.write(all...); err != nil {
+		return err
 	}
 	_ = http.NewResponseController(l.x.Writer).Flush() // not every writer can
 	return nil
@@ -324,11 +324,14 @@ func (l *loading) end(failed error) error {
 	return l.write(sum)
 }
 
-// write writes a line of the answer, which begins with the first.
-func (l *loading) write(v any) error {
-	line, err := json.Marshal(v)
-	if err != nil {
-		return err
+// write writes lines of the answer, which begins with the first.
+func (l *loading) write(all ...map[string]any) error {
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	for _, one := range all {
+		if err := out.Encode(one); err != nil {
+			return err
+		}
 	}
 	x := l.x
 	if x.Status == 0 {
@@ -339,6 +342,6 @@ func (l *loading) write(v any) error {
 		x.Status = http.StatusOK
 		x.Writer.WriteHeader(x.Status)
 	}
-	_, err = x.Writer.Write(append(line, '\n'))
+	_, err := x.Writer.Write(text.Bytes())
 	return err
 }
