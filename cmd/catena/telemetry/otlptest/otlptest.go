@@ -3,6 +3,7 @@
 package otlptest
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -81,7 +82,11 @@ func (c *Collector) serve(w http.ResponseWriter, r *http.Request) {
 	c.requests = append(c.requests, Request{r.URL.Path, r.Header.Clone()})
 	n := len(c.requests)
 	c.mu.Unlock()
-	body, err := read(r)
+	sent, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the sender gave up; a server that ends does, and sends everything once more
+	}
+	body, err := read(r, sent)
 	if err != nil {
 		c.t.Errorf("request %d: %v", n, err)
 	}
@@ -98,19 +103,18 @@ func (c *Collector) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // read returns the body as it was before it was compressed.
-func read(r *http.Request) ([]byte, error) {
+func read(r *http.Request, sent []byte) ([]byte, error) {
 	if got := r.Header.Get("Content-Type"); r.Method != http.MethodPost || got != "application/x-protobuf" {
 		return nil, fmt.Errorf("%s with content type %q", r.Method, got)
 	}
-	var body io.Reader = r.Body
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		z, err := gzip.NewReader(r.Body)
-		if err != nil {
-			return nil, err
-		}
-		body = z
+	if r.Header.Get("Content-Encoding") != "gzip" {
+		return sent, nil
 	}
-	return io.ReadAll(body)
+	z, err := gzip.NewReader(bytes.NewReader(sent))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 func (c *Collector) take(path string, body []byte) error {
