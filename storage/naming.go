@@ -16,7 +16,7 @@ import (
 
 // naming finds names that are free without looking at the other children of a folder, and without having transactions
 // that make documents at the same time conflict. It is a hint of one process: that a name is free is validated when the
-// transaction is committed, and in a store that others write to also that it is taken.
+// transaction is committed.
 type naming struct {
 	stamps [stampSlots]atomic.Int64 // the last suffix given to the names of a slot
 	rivals [stampSlots]atomic.Int64 // when another process was seen to give the same, in milliseconds
@@ -77,22 +77,12 @@ func (n *naming) take(c *claims, parent layout.ID, name string) bool {
 	return true
 }
 
-// held reports whether a name was taken when it was last heard of, by a document that a transaction sees if it is still there.
-func (n *naming) held(c *claims, parent layout.ID, name string) bool {
+// held reports whether a name was taken when it was last heard of.
+func (n *naming) held(parent layout.ID, name string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	h, ok := n.claimed[childName{parent, name}]
-	return ok && h.by == nil && h.until <= c.begun
-}
-
-// vacate forgets that a name was taken.
-func (n *naming) vacate(parent layout.ID, name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	key := childName{parent, name}
-	if h, ok := n.claimed[key]; ok && h.by == nil {
-		delete(n.claimed, key)
-	}
+	return ok && h.by == nil
 }
 
 // note remembers that a name is taken by somebody else.
@@ -286,32 +276,24 @@ func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 }
 
 // presume is freeChild for a store that others write to, where a look at an absent name conflicts with all that make documents
-// in the folder. A name is free unless it was heard of, and taken if it was, and if that is wrong, the commit finds out and the
-// transaction runs again, now with a look at the names outside of the transaction.
+// in the folder. A name is free unless it was heard of, and if that is wrong, the commit finds out and the transaction runs
+// again, now with a look at the names outside of the transaction.
 func (t *Tx) presume(parent layout.ID, name string, key []byte) (bool, error) {
 	t.free.count++
 	v, written := t.kv.Buffered(key)
-	switch {
-	case written:
-	case t.claims.attempts > 1:
+	if !written && (t.claims.attempts > 1 || t.repo.naming.held(parent, name)) {
 		var err error
 		if v, err = t.kv.Latest(key); err != nil {
 			return false, err
 		}
-		if v != nil {
-			t.repo.naming.note(parent, name, t.now.UnixMilli())
-		}
-	case t.repo.naming.held(t.claims, parent, name):
-		return false, t.kv.Presume(key)
 	}
-	return v == nil && t.repo.naming.take(t.claims, parent, name), nil
-}
-
-// vacate notes that a child gives its name back, so that it is not presumed to be taken once the transaction is committed.
-func (t *Tx) vacate(parent layout.ID, name string) {
-	if t.kv.Remote() {
-		t.AfterCommit(func() { t.repo.naming.vacate(parent, name) })
+	if v == nil {
+		return t.repo.naming.take(t.claims, parent, name), nil
 	}
+	if !written {
+		t.repo.naming.note(parent, name, t.now.UnixMilli())
+	}
+	return false, nil
 }
 
 // freeNames counts the names that were free in the folder that is being filled.

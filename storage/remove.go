@@ -174,11 +174,10 @@ func (t *Tx) erase(d *Doc) error {
 	return nil
 }
 
-// ownKeys returns the keys of rows that only one document has, but for those of indexes, and lets go of its files and its name.
+// ownKeys returns the keys of rows that only one document has, but for those of indexes, and lets go of its files.
 func (t *Tx) ownKeys(d *Doc) ([][]byte, error) {
 	keys := [][]byte{layout.NodeKey(d.id), layout.RecordKey(d.id)}
 	if !d.IsVersion() {
-		t.vacate(d.parent, d.name)
 		keys = append(keys, layout.ChildNameKey(d.parent, d.name), layout.ChildPositionKey(d.parent, d.position, d.id))
 	}
 	if !d.IsProxy() {

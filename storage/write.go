@@ -154,7 +154,6 @@ func (t *Tx) putNode(before, d *Doc) error {
 		if err := t.kv.Delete(layout.ChildNameKey(before.parent, before.name)); err != nil {
 			return err
 		}
-		t.vacate(before.parent, before.name)
 	}
 	if before != nil && (before.parent != d.parent || before.position != d.position) {
 		if err := t.kv.Delete(layout.ChildPositionKey(before.parent, before.position, d.id)); err != nil {

@@ -2,9 +2,7 @@ package simulation
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -183,9 +181,6 @@ func (r *remote) Commit(ctx context.Context, b *kv.Batch) error {
 		r.broken = errDown
 		return errDown
 	}
-	if err := r.presumed(b); err != nil {
-		return err
-	}
 	if err := r.snapshot.write(ctx, b); err != nil {
 		return err
 	}
@@ -198,18 +193,6 @@ func (r *remote) Commit(ctx context.Context, b *kv.Batch) error {
 			return errDead
 		}
 	}
-	return nil
-}
-
-// presumed refuses a batch unless the keys that it takes to be there are, and has the disk watch them.
-func (r *remote) presumed(b *kv.Batch) error {
-	for _, key := range b.Present {
-		if v, err := r.Snapshot.Get(key); err != nil || v == nil {
-			return cmp.Or[error](err, kv.ErrConflict)
-		}
-	}
-	b.Reads.Keys = slices.Concat(b.Reads.Keys, b.Present)
-	slices.SortFunc(b.Reads.Keys, bytes.Compare)
 	return nil
 }
 

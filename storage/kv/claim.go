@@ -16,16 +16,6 @@ func (t *Tx) Claim(key, value []byte) error {
 	return t.putRow(row, len(key), entry{create: true, claim: true})
 }
 
-// Presume has the transaction run again unless a key that it has not written is there when it is committed. There is no need to look at
-// it before, which takes a round trip. The store must be remote.
-func (t *Tx) Presume(key []byte) error {
-	if err := t.usable(); err != nil {
-		return err
-	}
-	t.presumed = append(t.presumed, t.keep(key))
-	return nil
-}
-
 // Buffered returns what the transaction has written to a key, nil if it deleted it, and whether it has.
 func (t *Tx) Buffered(key []byte) (v []byte, written bool) {
 	e, written := t.own.Get(key)

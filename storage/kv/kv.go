@@ -163,8 +163,6 @@ type Batch struct {
 	Writes []Mutation // sorted by key, no key twice
 	Reads  Reads
 	Wake   []string
-
-	Present [][]byte // sorted: answer ErrConflict unless all these are there before the writes; for a Remote only
 }
 
 // Mutation is one write. A nil value deletes.

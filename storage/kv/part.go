@@ -159,14 +159,13 @@ func (p *part) keys(keys [][]byte) [][]byte {
 // Commit hands the batch on under the keys of the store, in their order there.
 func (s *partSnapshot) Commit(ctx context.Context, b *Batch) error {
 	p := s.part
-	there := Batch{Writes: slices.Clone(b.Writes), Wake: b.Wake, Present: p.keys(b.Present)}
+	there := Batch{Writes: slices.Clone(b.Writes), Wake: b.Wake}
 	for i := range there.Writes {
 		there.Writes[i].Key = p.key(there.Writes[i].Key)
 	}
 	slices.SortFunc(there.Writes, func(a, b Mutation) int { return bytes.Compare(a.Key, b.Key) })
 	there.Reads.Keys = p.keys(b.Reads.Keys)
 	slices.SortFunc(there.Reads.Keys, bytes.Compare)
-	slices.SortFunc(there.Present, bytes.Compare)
 	for _, r := range b.Reads.Spans {
 		from, to := p.span(r.Start, r.End)
 		there.Reads.Spans = append(there.Reads.Spans, Span{from, to})

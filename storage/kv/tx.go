@@ -34,8 +34,6 @@ type Tx struct {
 	spans []reach
 	wake  []string
 	after []func()
-
-	presumed [][]byte // keys that are to be there at the commit
 }
 
 // entry is a buffered write; a nil value deletes.
@@ -401,7 +399,7 @@ func (t *Tx) commit() error {
 	if t.own.Len() == 0 && len(t.wake) == 0 {
 		return nil
 	}
-	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake, Present: sortKeys(t.presumed)}
+	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake}
 	for c := t.own.Range(nil, nil, false); c.Next(); {
 		e := c.Value()
 		if e.claim && e.stored == nil {

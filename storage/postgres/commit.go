@@ -59,9 +59,12 @@ func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
 // transaction raises, tells which.
 func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	in, rest := copied(b.Writes)
-	watch, err := s.watch(b, in != nil)
-	if err != nil {
-		return err
+	unread := s.unread(b.Reads.Keys)
+	if in != nil && len(unread) > maxAhead {
+		if err := s.run(func(b *batch) { s.guard(b, unread) }); err != nil {
+			return err
+		}
+		unread = nil
 	}
 	begin := s.conn == nil
 	if begin {
@@ -80,7 +83,7 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	if !kv.Inside(ctx) {
 		out.add("enter", nil)
 	}
-	watch(out)
+	s.guard(out, unread)
 	write(out, rest)
 	if in != nil {
 		out.copy(in)
@@ -146,31 +149,12 @@ func (s *snapshot) unread(keys [][]byte) (unread [][]byte) {
 	return unread
 }
 
-// watch returns what adds the statements about rows that the transaction rests on. Many go at once if new rows are copied behind them.
-func (s *snapshot) watch(b *kv.Batch, copies bool) (add func(*batch), err error) {
-	unread := s.unread(b.Reads.Keys)
-	add = func(out *batch) {
-		s.guard(out, unread)
-		s.present(out, b.Present)
-	}
-	if copies && len(unread)+len(b.Present) > maxAhead {
-		return func(*batch) {}, s.run(add)
-	}
-	return add, nil
-}
-
 // guard has the database watch keys.
-func (s *snapshot) guard(b *batch, keys [][]byte) { s.at(b, "guard_at", keys) }
-
-// present has the database refuse the transaction unless rows of keys are there.
-func (s *snapshot) present(b *batch, keys [][]byte) { s.at(b, "present", keys) }
-
-// at adds a statement that finds rows of keys, and remembers where they are.
-func (s *snapshot) at(b *batch, statement string, keys [][]byte) {
+func (s *snapshot) guard(b *batch, keys [][]byte) {
 	if len(keys) == 0 {
 		return
 	}
-	b.add(statement, func(row [][]byte) error {
+	b.add("guard_at", func(row [][]byte) error {
 		s.s.places.note(row[0], row[1])
 		return nil
 	}, byteArray(keys), placeArray(s.s.places.of(keys)))

@@ -25,7 +25,7 @@ func failed(ctx context.Context, err error) error {
 		return fault.Internal.Errorf("store: %w", err)
 	}
 	switch e.Code {
-	case "40001", "40P01", "55P03", "2201F": // the last one is that of the statement present
+	case "40001", "40P01", "55P03":
 		return kv.ErrConflict
 	case "23505":
 		return fault.Exists.Errorf("key already exists: %s", e.Detail)

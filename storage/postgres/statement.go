@@ -21,14 +21,11 @@ var statements = map[string]string{
 	"get":        "SELECT k, v FROM kv WHERE k = ANY($1::bytea[])",
 	"get_at":     atSQL("v", "ctid"),
 	"guard_at":   atSQL("ctid"),
-	// Fails unless the rows of all keys are there: a negative number has no square root.
-	"present": "WITH there (k, at) AS MATERIALIZED (" + atSQL("ctid") + ") SELECT k, at FROM there UNION ALL" +
-		" SELECT NULL, NULL FROM (SELECT count(*) n FROM there) t WHERE sqrt(n - cardinality($1::bytea[])) > 0",
-	"copy":    "COPY kv (k, v) FROM STDIN (FORMAT binary)",
-	"delete":  "DELETE FROM kv WHERE k = ANY($1::bytea[])",
-	"insert":  "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
-	"upsert":  "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-	"confirm": "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
+	"copy":       "COPY kv (k, v) FROM STDIN (FORMAT binary)",
+	"delete":     "DELETE FROM kv WHERE k = ANY($1::bytea[])",
+	"insert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
+	"upsert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+	"confirm":    "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
 
 	"scan":              scanSQL("k, v", true, false),
 	"scan_open":         scanSQL("k, v", false, false),

@@ -82,41 +82,6 @@ func testClaims(t *testing.T, a, b *kv.DB) {
 		}
 	}
 	testClaimsAlone(t, a)
-	testPresumed(t, a, b)
-}
-
-// testPresumed: what a transaction takes to be there is there when it is committed, even if others have changed or deleted it before it
-// began, and it does not matter where the row is.
-func testPresumed(t *testing.T, a, b *kv.DB) {
-	key := []byte("presumed")
-	for _, c := range []struct {
-		what  string
-		other func(tx *kv.Tx) error
-		runs  int
-	}{
-		{"what never was", func(*kv.Tx) error { return nil }, 2},
-		{"what is there", func(tx *kv.Tx) error { return tx.Set(key, []byte("1")) }, 1},
-		{"what is as it was", func(*kv.Tx) error { return nil }, 1},
-		{"what has changed", func(tx *kv.Tx) error { return tx.Set(key, []byte("2")) }, 1},
-		{"what was deleted", func(tx *kv.Tx) error { return tx.Delete(key) }, 2},
-		{"what is there again", func(tx *kv.Tx) error { return tx.Set(key, []byte("3")) }, 1},
-	} {
-		update(t, b, c.other)
-		runs := 0
-		update(t, a, func(tx *kv.Tx) error {
-			if runs++; runs == 1 {
-				if err := cmp.Or(tx.Presume(key), tx.Presume(key)); err != nil {
-					return err
-				}
-			}
-			return tx.Set([]byte("by it"), []byte(c.what))
-		})
-		if want(t, c.what, get(t, b, "by it"), c.what); runs != c.runs {
-			t.Errorf("%s: %d runs, want %d", c.what, runs, c.runs)
-		}
-	}
-	update(t, a, func(tx *kv.Tx) error { return cmp.Or(tx.Presume(key), tx.Delete(key)) }) // it is there before it is deleted
-	want(t, "what was presumed and deleted", get(t, b, "presumed"), "-")
 }
 
 // testClaimsAlone is what a transaction sees of its own claims, and what becomes of those that it gives up.
