@@ -128,7 +128,7 @@ func found(t *testing.T, p *process, want ...string) {
 }
 
 // pendingRows is how many rows of documents a database has that are not in the full-text index.
-func pendingRows(t *testing.T, store string) (n int) {
+func pendingRows(t testing.TB, store string) (n int) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), store)
 	if err != nil {

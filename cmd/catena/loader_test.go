@@ -94,14 +94,11 @@ func BenchmarkPlainImport(b *testing.B) {
 	c, err := pgx.Connect(b.Context(), store)
 	must(b, err)
 	b.Cleanup(func() { _ = c.Close(context.Background()) })
-	var backend int
-	must(b, c.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend))
-	x := &importing{b: b, c: c, file: filepath.Join(b.TempDir(), "records.jsonl"), postgres: parent(backend)}
+	x := &importing{b: b, c: c, store: store, file: filepath.Join(b.TempDir(), "records.jsonl"), postgres: postmaster(b, c)}
 	x.node = startServer(b, b.TempDir(), "--store", store, "--blobs", b.TempDir(), "--rate", "-1")
 	var records bytes.Buffer
 	for i := range docs {
-		name, title, description := plainRow(i)
-		fmt.Fprintf(&records, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
+		records.WriteString(plainRecord(i))
 	}
 	must(b, os.WriteFile(x.file, records.Bytes(), 0o600))
 	b.Setenv("CATENA_PASSWORD", adminPassword)
@@ -125,6 +122,7 @@ type importing struct {
 	b        *testing.B
 	c        *pgx.Conn
 	node     *process
+	store    string // the address of the database
 	file     string
 	postgres int              // the process that starts those of connections
 	rows     int64            // that imports added
@@ -175,7 +173,7 @@ func (x *importing) exec(statements ...string) {
 
 // awaitWords returns when no words of documents wait to be indexed.
 func (x *importing) awaitWords() {
-	for waiting := true; waiting; time.Sleep(50 * time.Millisecond) {
-		must(x.b, x.c.QueryRow(x.b.Context(), `SELECT EXISTS (SELECT FROM catena.kv WHERE k >= '\x7703' AND k < '\x7704')`).Scan(&waiting))
+	for pendingRows(x.b, x.store) > 0 {
+		time.Sleep(50 * time.Millisecond)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -184,10 +185,24 @@ func newAgainst(b *testing.B) *against {
 	x.serveSQL()
 	_, err = pool.Exec(b.Context(), "VACUUM ANALYZE")
 	must(b, err)
-	var backend int
-	must(b, pool.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend))
-	x.postgres = parent(backend)
+	x.postgres = postmaster(b, pool)
 	return x
+}
+
+// postmaster returns the process of a database server that starts those of connections.
+func postmaster(b *testing.B, c interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+},
+) int {
+	var backend int
+	must(b, c.QueryRow(b.Context(), "SELECT pg_backend_pid()").Scan(&backend))
+	return parent(backend)
+}
+
+// plainRecord is a document for an import, as a line.
+func plainRecord(i int) string {
+	name, title, description := plainRow(i)
+	return fmt.Sprintf(`{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
 }
 
 // serveSQL has another process serve sql, as others serve catena: one that also sends the requests would seldom have to be woken.
@@ -223,8 +238,7 @@ func (x *against) fillCatena() {
 		var lines strings.Builder
 		to := min(from+part, x.docs)
 		for i := from; i < to; i++ {
-			name, title, description := plainRow(i)
-			fmt.Fprintf(&lines, `{"name":%q,"dc:title":%q,"dc:description":%q}`+"\n", name, title, description)
+			lines.WriteString(plainRecord(i))
 		}
 		status, text := administer(b, http.MethodPost, base+"/api/v1/bulk?into=/default-domain/workspaces/plain&type=File&workers=4&batchSize=200", "application/x-ndjson", lines.String())
 		ids := uid.FindAllStringSubmatch(text, -1)

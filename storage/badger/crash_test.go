@@ -139,20 +139,20 @@ func TestKill(t *testing.T) {
 		t.Errorf("%d segments have piled up, %v", len(segments), err)
 	}
 	round := killRounds
+	found := func() []string {
+		files, _ := filepath.Glob(filepath.Join(dir, valuesDir, "*.values"))
+		return files
+	}
 	until := func(enough func() bool) {
 		for ; !enough(); round++ {
 			if round == killRounds+14 {
-				t.Fatal("no file of values was given up")
+				t.Fatal("too few files of values were filled, or none was given up: ", found())
 			}
 			for _, tag := range killOnce(t, dir, round, 6*time.Second, enough) {
 				acked[tag] = true
 			}
 			checkKilled(t, dir, acked)
 		}
-	}
-	found := func() []string {
-		files, _ := filepath.Glob(filepath.Join(dir, valuesDir, "*.values"))
-		return files
 	}
 	until(func() bool { return len(found()) > 1 }) // a slow machine has written less by now
 	files := found()
