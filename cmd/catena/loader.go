@@ -21,8 +21,8 @@ import (
 	"catena/storage/fault"
 )
 
-// A request of a load carries at most this many records and bytes of them, and no more files than a call of the import. At its end the
-// server works on fewer transactions at a time than it may, and then waits for the next one.
+// A request of a load carries at most this many records and bytes of them, and no more files than a call of the import. When a
+// request comes to its end, fewer transactions are left than the server works on at a time, and it is idle until the next request.
 const (
 	loadRecords = 20_000
 	loadBytes   = 4 << 20

@@ -243,16 +243,18 @@ func (l *loading) tell(p *part) error {
 	if p.err != nil {
 		return p.err
 	}
-	all, results := make([]map[string]any, len(p.records)), p.results
-	for i, r := range p.records {
+	all, results := make([]map[string]any, 0, len(p.records)), p.results
+	for _, r := range p.records {
+		var one map[string]any
 		if r.Err != nil {
-			all[i] = rejected(r.Err)
+			one = rejected(r.Err)
 		} else {
-			all[i], results = results[0], results[1:]
+			one, results = results[0], results[1:]
 		}
-		all[i]["line"] = int64(r.Line)
-		status, _ := all[i]["status"].(string)
+		one["line"] = int64(r.Line)
+		status, _ := one["status"].(string)
 		l.done[status]++
+		all = append(all, one)
 	}
 	if err := l.write(all...); err != nil {
 		return err

@@ -194,8 +194,8 @@ func (k *keyRow) good(now time.Time) bool {
 	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
-// used is when a key was used last, which may have been at an instant that was noted. One who was remembered may have been noted although
-// the key had been revoked: that one was refused.
+// used returns when a key was used last, given when a request was noted that came with it. A request may be noted before its transaction
+// finds that another process has revoked the key; it is refused then, and is no use.
 func (k *keyRow) used(at time.Time) time.Time {
 	if at.After(k.LastUsed) && (k.Revoked.IsZero() || at.Before(k.Revoked)) {
 		return at

@@ -49,11 +49,11 @@ func (c *signingRows[T]) drop() {
 // signer finds the rows of one kind that requests are signed in by.
 type signer[T any] struct {
 	table row.Secret
-	ends  bool                                     // every end of a row drops what is remembered, which says it all where no other process ends any
+	ends  bool                                     // whether what ends a row drops all that is remembered, as a process that is alone needs
 	good  func(tx *storage.Tx, v *T) (bool, error) // whether a row stands that is there; nil: it does
 }
 
-// row returns the row of a name if it stands, as it is, or as it was read last if what is remembered is good enough.
+// row returns the row with a name, and whether it stands. It is read now, unless what is remembered of it is good enough.
 func (s signer[T]) row(ctx context.Context, repo *storage.Repo, name string) (v T, stands bool, err error) {
 	cache := row.Of[signingRows[T]](repo.Memory())
 	v, known, generation := cache.get(name)
