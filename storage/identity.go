@@ -331,7 +331,7 @@ func (t *Tx) expected() [][]byte {
 }
 
 // expectedAt are the rows of a document, and, for a transaction that may write, those of the folders above it that guard will name: the
-// commit then need not ask for them.
+// commit then need not ask for them. Where a name was wanted lately that is taken, it is among them.
 func (t *Tx) expectedAt(id layout.ID, known *treeCache) [][]byte {
 	keys := [][]byte{layout.NodeKey(id), layout.RecordKey(id)}
 	if known == nil || !t.kv.Writable() {
@@ -339,6 +339,10 @@ func (t *Tx) expectedAt(id layout.ID, known *treeCache) [][]byte {
 	}
 	for f := known.get(id); f != nil && f.up != nil; f = f.up {
 		keys = append(keys, layout.NodeKey(f.up.id))
+	}
+	if name := t.repo.naming.wanted(id, t.now.UnixMilli()); name != "" {
+		t.wanted = childName{id, name}
+		keys = append(keys, layout.ChildNameKey(id, name))
 	}
 	return keys
 }

@@ -20,7 +20,8 @@ import (
 type naming struct {
 	stamps [stampSlots]atomic.Int64 // the last suffix given to the names of a slot
 	rivals [stampSlots]atomic.Int64 // when another process was seen to give the same, in milliseconds
-	ended  atomic.Uint64            // transactions with claims that have ended
+	taken  [stampSlots]atomic.Pointer[takenName]
+	ended  atomic.Uint64 // transactions with claims that have ended
 
 	mu      sync.Mutex
 	claimed map[childName]claim
@@ -40,6 +41,12 @@ const (
 type childName struct {
 	parent layout.ID
 	name   string
+}
+
+// takenName is the name that was last wanted in a folder and found to be taken.
+type takenName struct {
+	childName
+	seen int64 // in milliseconds
 }
 
 // claim says that a name is about to be taken, or has just been.
@@ -144,7 +151,24 @@ func (n *naming) stamp(parent layout.ID, name string, now int64) string {
 	}
 }
 
-// rivalry is for how many milliseconds after another process gave the same suffix it is likely to do so again.
+// wanted returns the name that was found taken in a folder not long ago, which is probably wanted again; "" if none was.
+func (n *naming) wanted(parent layout.ID, now int64) string {
+	if last := n.taken[slot(parent, "")].Load(); last != nil && last.parent == parent && now-last.seen < rivalry {
+		return last.name
+	}
+	return ""
+}
+
+// want notes that a name was wanted and found to be taken.
+func (n *naming) want(parent layout.ID, name string, now int64) {
+	at := &n.taken[slot(parent, "")]
+	if last := at.Load(); last == nil || last.childName != (childName{parent, name}) || now-last.seen > rivalry/2 {
+		at.Store(&takenName{childName{parent, name}, now})
+	}
+}
+
+// rivalry is for how many milliseconds after another process gave the same suffix, or a name was found taken, it is likely to happen
+// again.
 const rivalry = 10_000
 
 // rival reports whether another process gives suffixes to a name at the same time.
@@ -283,7 +307,7 @@ func (t *Tx) presume(parent layout.ID, name string, key []byte) (bool, error) {
 	v, written := t.kv.Buffered(key)
 	if !written && (t.claims.attempts > 1 || t.repo.naming.held(parent, name)) {
 		var err error
-		if v, err = t.kv.Latest(key); err != nil {
+		if v, err = t.taken(parent, name, key); err != nil {
 			return false, err
 		}
 	}
@@ -291,9 +315,22 @@ func (t *Tx) presume(parent layout.ID, name string, key []byte) (bool, error) {
 		return t.repo.naming.take(t.claims, parent, name), nil
 	}
 	if !written {
-		t.repo.naming.note(parent, name, t.now.UnixMilli())
+		now := t.now.UnixMilli()
+		t.repo.naming.note(parent, name, now)
+		t.repo.naming.want(parent, name, now)
 	}
 	return false, nil
+}
+
+// taken returns the row of a name in a folder, nil if the name is free: as the transaction sees it, if it was fetched with what the
+// transaction began with and is taken, and otherwise as it is now.
+func (t *Tx) taken(parent layout.ID, name string, key []byte) ([]byte, error) {
+	if t.wanted == (childName{parent, name}) {
+		if v, err := t.kv.Get(key); err != nil || v != nil {
+			return v, err
+		}
+	}
+	return t.kv.Latest(key)
 }
 
 // freeNames counts the names that were free in the folder that is being filled.

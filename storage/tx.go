@@ -47,6 +47,7 @@ type session struct {
 	ready        *readyIndexes // those that have all their rows
 	lastPosition int64
 	free         freeNames
+	wanted       childName // whose row was fetched with the first ones
 	claims       *claims
 	after        []func()
 	pinned       *[]string
