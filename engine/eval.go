@@ -10,7 +10,6 @@ import (
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/people"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -117,7 +116,7 @@ func (c *Ctx) env(p *expr.Program) (map[string]any, error) {
 			if v == nil {
 				v = c.params[name]
 			}
-			v, err = c.view(p, v, 0)
+			v, err = c.viewAs(p, name, v)
 		}
 		if err != nil {
 			return nil, err
@@ -131,14 +130,14 @@ func (c *Ctx) env(p *expr.Program) (map[string]any, error) {
 func (c *Ctx) offered(p *expr.Program, name string) (v any, ok bool, err error) {
 	switch name {
 	case "This", "input":
-		v, err = c.view(p, c.Input, 0)
+		v, err = c.viewAs(p, name, c.Input)
 	case "Document", "currentDocument":
 		switch in := c.Input.(type) {
 		case *storage.Doc:
-			v, err = c.view(p, in, 0)
+			v, err = c.viewAs(p, name, in)
 		case storage.Docs:
 			if len(in) > 0 {
-				v, err = c.view(p, in[0], 0)
+				v, err = c.viewAs(p, name, in[0])
 			}
 		default:
 			return nil, false, nil
@@ -172,6 +171,15 @@ func (c *Ctx) offered(p *expr.Program, name string) (v any, ok bool, err error) 
 // maxFileText is how many bytes a file may have whose text an expression reads.
 const maxFileText = 1 << 20
 
+// viewAs is the view of a value that is the variable of a name: a document of which members are read by their names alone has no
+// others.
+func (c *Ctx) viewAs(p *expr.Program, name string, v any) (any, error) {
+	if d, ok := v.(*storage.Doc); ok && !p.Whole(name) {
+		return docView(p, d, false), c.Check()
+	}
+	return c.view(p, v, 0)
+}
+
 // view is the plain form of a value: documents become maps that only hold what the program
 // looks at.
 func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
@@ -183,7 +191,7 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 	}
 	switch v := v.(type) {
 	case *storage.Doc:
-		return docView(p, v), nil
+		return docView(p, v, true), nil
 	case storage.Docs:
 		return c.viewList(p, List(v), depth-1)
 	case *storage.Page:
@@ -251,55 +259,99 @@ func (c *Ctx) viewList(p *expr.Program, list []any, depth int) (any, error) {
 	return out, nil
 }
 
-// docView is a document as expressions see it; an xpath that is not there reads as nil.
-func docView(p *expr.Program, d *storage.Doc) map[string]any {
-	owner, since, locked := d.Locked()
+// docMembers are the members of a document as expressions see it, its properties excepted.
+var docMembers = map[string]func(d *storage.Doc) any{
+	"id": docID, "uid": docID, "ref": docID,
+	"path":                  func(d *storage.Doc) any { return d.Path() },
+	"name":                  func(d *storage.Doc) any { return d.Name() },
+	"title":                 func(d *storage.Doc) any { return d.Title() },
+	"type":                  func(d *storage.Doc) any { return d.Type().Name },
+	"state":                 docState,
+	"lifeCycle":             docState,
+	"currentLifeCycleState": docState,
+	"description":           func(d *storage.Doc) any { return property(d, "dc:description") },
+	"facets":                func(d *storage.Doc) any { return List(d.Facets()) },
+	"schemas":               func(d *storage.Doc) any { return schemaNames(d) },
+	"parentRef":             func(d *storage.Doc) any { return d.ParentID() },
+	"versionLabel":          func(d *storage.Doc) any { return d.VersionLabel() },
+	"repository":            func(d *storage.Doc) any { return d.Repository() },
+	"changeToken":           func(d *storage.Doc) any { return d.ChangeToken() },
+	"isLocked":              func(d *storage.Doc) any { _, _, locked := d.Locked(); return locked },
+	"lockOwner":             func(d *storage.Doc) any { owner, _, _ := d.Locked(); return owner },
+	"lockCreated":           lockCreated,
+	"isFolder":              func(d *storage.Doc) any { return d.IsFolder() },
+	"isProxy":               func(d *storage.Doc) any { return d.IsProxy() },
+	"isVersion":             func(d *storage.Doc) any { return d.IsVersion() },
+	"isTrashed":             func(d *storage.Doc) any { return d.IsTrashed() },
+	"hasFacet":              func(d *storage.Doc) any { return has(List(d.Facets())) },
+	"hasSchema":             func(d *storage.Doc) any { return has(schemaNames(d)) },
+	"getProperty":           getProperty,
+}
+
+func docID(d *storage.Doc) any    { return d.ID() }
+func docState(d *storage.Doc) any { return d.State() }
+
+func lockCreated(d *storage.Doc) any {
+	if _, since, locked := d.Locked(); locked {
+		return since
+	}
+	return nil
+}
+
+func schemaNames(d *storage.Doc) []any {
 	schemas := d.Schemas()
 	names := make([]any, len(schemas))
 	for i, s := range schemas {
 		names[i] = s.Name
 	}
-	has := func(list []any) expr.Func {
-		return func(args ...any) (any, error) {
-			for _, item := range list {
-				if len(args) == 1 && item == args[0] {
-					return true, nil
-				}
-			}
-			return false, nil
-		}
+	return names
+}
+
+// has is a function that tells whether a list has a value.
+func has(list []any) expr.Func {
+	return func(args ...any) (any, error) { return len(args) == 1 && slices.Contains(list, args[0]), nil }
+}
+
+// property returns a property; an xpath that is not there reads as nil.
+func property(d *storage.Doc, xpath string) any {
+	v, err := d.Get(xpath)
+	if err != nil {
+		return nil
 	}
-	facets := List(d.Facets())
-	description, _ := d.Get("dc:description")
-	m := map[string]any{
-		expr.Handle: d, expr.Lookup: func(name string) any { return known(d, name) }, "id": d.ID(), "uid": d.ID(), "ref": d.ID(), "path": d.Path(), "name": d.Name(), "title": d.Title(),
-		"type": d.Type().Name, "state": d.State(), "lifeCycle": d.State(), "currentLifeCycleState": d.State(),
-		"description": description, "facets": facets, "schemas": names, "parentRef": d.ParentID(), "versionLabel": d.VersionLabel(),
-		"repository": d.Repository(), "changeToken": d.ChangeToken(), "isLocked": locked, "lockOwner": owner, "lockCreated": nil,
-		"isFolder": d.IsFolder(), "isProxy": d.IsProxy(), "isVersion": d.IsVersion(), "isTrashed": d.IsTrashed(),
-		"hasFacet": has(facets), "hasSchema": has(names),
-	}
-	if locked {
-		m["lockCreated"] = since
-	}
-	get := func(xpath string) any {
-		v, err := d.Get(xpath)
-		if err != nil {
-			return nil
-		}
-		return v
-	}
-	m["getProperty"] = func(args ...any) (any, error) {
+	return v
+}
+
+func getProperty(d *storage.Doc) any {
+	return func(args ...any) (any, error) {
 		if len(args) != 1 {
 			return nil, fault.Invalid.Errorf("getProperty: requires one argument")
 		}
-		return get(expr.Text(args[0])), nil
+		return property(d, expr.Text(args[0])), nil
 	}
+}
+
+// docMemberNames are the names of docMembers.
+var docMemberNames = slices.Sorted(maps.Keys(docMembers))
+
+// docView is a document as expressions see it: with all members, or, if a program looks at nothing else, with those that it names.
+func docView(p *expr.Program, d *storage.Doc, all bool) map[string]any {
+	m := map[string]any{expr.Handle: d, expr.Lookup: func(name string) any { return known(d, name) }}
+	if all {
+		for name, member := range docMembers {
+			m[name] = member(d)
+		}
+	} else {
+		m[expr.Members] = docMemberNames
+	}
+	get := func(xpath string) any { return property(d, xpath) }
 	for _, key := range p.Keys {
+		if member := docMembers[key]; member != nil && !all {
+			m[key] = member(d)
+		}
 		addKey(m, key, get)
 	}
 	if p.Open {
-		for _, s := range schemas {
+		for _, s := range d.Schemas() {
 			for _, f := range s.Fields {
 				addKey(m, f.Key, get)
 			}
@@ -348,30 +400,6 @@ func addKey(m map[string]any, key string, get func(string) any) {
 	case map[string]any:
 		within[name] = v
 	}
-}
-
-// userView is who acts, as expressions see it.
-func (c *Ctx) userView() (map[string]any, error) {
-	m := map[string]any{
-		"name": c.As.Name, "groups": List(c.As.Groups), "allGroups": List(c.As.Groups), "isAdministrator": c.As.Admin,
-		"actingUser": c.As.Name, "originatingUser": c.As.Name, "firstName": nil, "lastName": nil, "email": nil, "company": nil,
-		"toString": func(...any) (any, error) { return c.As.Name, nil },
-	}
-	if c.As.Actor != "" {
-		m["originatingUser"] = c.As.Actor
-	}
-	if c.Tx == nil || c.As.System {
-		return m, nil
-	}
-	u, err := people.Lookup(c.Tx, c.As.Name)
-	switch {
-	case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied):
-		return m, nil
-	case err != nil:
-		return nil, err
-	}
-	m["firstName"], m["lastName"], m["email"], m["company"] = u.FirstName, u.LastName, u.Email, u.Company
-	return m, nil
 }
 
 // functions are the helpers of expressions: all that they can call.

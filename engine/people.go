@@ -148,3 +148,27 @@ func (c *Ctx) label(vocabulary, key string) (string, error) {
 	}
 	return record.Registry(c.Tx).Text(lang, label), nil
 }
+
+// userView is who acts, as expressions see it.
+func (c *Ctx) userView() (map[string]any, error) {
+	m := map[string]any{
+		"name": c.As.Name, "groups": List(c.As.Groups), "allGroups": List(c.As.Groups), "isAdministrator": c.As.Admin,
+		"actingUser": c.As.Name, "originatingUser": c.As.Name, "firstName": nil, "lastName": nil, "email": nil, "company": nil,
+		"toString": func(...any) (any, error) { return c.As.Name, nil },
+	}
+	if c.As.Actor != "" {
+		m["originatingUser"] = c.As.Actor
+	}
+	if c.Tx == nil || c.As.System {
+		return m, nil
+	}
+	u, err := people.Lookup(c.Tx, c.As.Name)
+	switch {
+	case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied):
+		return m, nil
+	case err != nil:
+		return nil, err
+	}
+	m["firstName"], m["lastName"], m["email"], m["company"] = u.FirstName, u.LastName, u.Email, u.Company
+	return m, nil
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -340,11 +341,26 @@ func TestExpressions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	eval := func(text string) string {
+		got := outcome(e, Call{Op: "Test.Eval", Input: "/default-domain", Params: map[string]any{"text": text}, As: admin})
+		return strings.Replace(got, "Test.Eval: ", "", 1)
+	}
 	for _, test := range tests {
-		got := outcome(e, Call{Op: "Test.Eval", Input: "/default-domain", Params: map[string]any{"text": test.text}, As: admin})
-		got = strings.Replace(got, "Test.Eval: ", "", 1)
+		got := eval(test.text)
 		if got != test.want && (!strings.HasPrefix(test.want, "! ") || !strings.HasPrefix(got, test.want)) {
 			t.Errorf("%s: got %s, want %s", cut(test.text, 60), got, test.want)
+		}
+	}
+	// A document has the same members where a program reads them by name, and is given no others, as where it may read any.
+	calls := map[string]string{"hasFacet": `hasFacet("Folderish")`, "hasSchema": `hasSchema("dublincore")`, "getProperty": `getProperty("dc:title")`}
+	for _, member := range append(docMemberNames, `dc.title`, `["dc:title"]`, `?.titel`, `titel`) {
+		member = "." + strings.TrimPrefix(cmp.Or(calls[member], member), ".")
+		if member = strings.Replace(member, ".[", "[", 1); strings.HasPrefix(member, ".?") {
+			member = member[1:]
+		}
+		named, free := eval("Document"+member), eval("let Any = Document; Any"+member)
+		if free = strings.Replace(free, "Any has", "Document has", 1); named != free {
+			t.Errorf("Document%s: %s where it is named, %s where any may be", member, named, free)
 		}
 	}
 }

@@ -51,6 +51,7 @@ type Program struct {
 	Helpers, Methods, Functions, Xpaths []string
 
 	at       map[string]int // where a name is first read, in bytes of Source
+	whole    []string       // names of which more is read than members that are named
 	lets     []string       // names that the part that is compiled gives values
 	base     int            // where the part that is compiled begins
 	parts    []part
@@ -204,7 +205,7 @@ func (p *Program) join(part *Program) {
 		into *[]string
 		from []string
 	}{
-		{&p.Keys, part.Keys}, {&p.Helpers, part.Helpers}, {&p.Methods, part.Methods}, {&p.Functions, part.Functions}, {&p.Xpaths, part.Xpaths},
+		{&p.Keys, part.Keys}, {&p.whole, part.whole}, {&p.Helpers, part.Helpers}, {&p.Methods, part.Methods}, {&p.Functions, part.Functions}, {&p.Xpaths, part.Xpaths},
 	} {
 		for _, s := range list.from {
 			*list.into = add(*list.into, s)
@@ -238,6 +239,7 @@ func (u *uses) Visit(node *ast.Node) {
 			u.at[n.Value] = u.base + n.Location().From
 		}
 		u.Names = add(u.Names, n.Value)
+		u.whole = append(u.whole, n.Value)
 	case *ast.VariableDeclaratorNode:
 		u.lets = add(u.lets, n.Name)
 	case *ast.CallNode:
@@ -248,29 +250,38 @@ func (u *uses) Visit(node *ast.Node) {
 			u.Methods = add(u.Methods, of+"."+name)
 		}
 	case *ast.MemberNode:
-		switch key := n.Property.(type) {
-		case *ast.StringNode:
-			switch of, _, _ := member(n); of {
-			case "Fn":
-				u.Helpers = add(u.Helpers, key.Value)
-			case "Document", "currentDocument":
-				if strings.Contains(key.Value, ":") {
-					u.Xpaths = add(u.Xpaths, key.Value)
-				}
-			}
-			u.Keys = add(u.Keys, key.Value)
-			// Document.dc.title reads the property dc:title, so a key below a key counts as prefix
-			// and name too.
-			if of, ok := n.Node.(*ast.MemberNode); ok {
-				if prefix, ok := of.Property.(*ast.StringNode); ok {
-					u.Keys = add(u.Keys, prefix.Value+":"+key.Value)
-				}
-			}
-		// The position in a list, which reveals no name.
-		case *ast.IntegerNode:
-		default:
-			u.Open = true
+		u.look(n)
+	}
+}
+
+// look notes what a member is looked up by.
+func (u *uses) look(n *ast.MemberNode) {
+	switch key := n.Property.(type) {
+	case *ast.StringNode:
+		of, _, ofVariable := member(n)
+		if ofVariable { // which was visited last
+			u.whole = u.whole[:len(u.whole)-1]
 		}
+		switch of {
+		case "Fn":
+			u.Helpers = add(u.Helpers, key.Value)
+		case "Document", "currentDocument":
+			if strings.Contains(key.Value, ":") {
+				u.Xpaths = add(u.Xpaths, key.Value)
+			}
+		}
+		u.Keys = add(u.Keys, key.Value)
+		// Document.dc.title reads the property dc:title, so a key below a key counts as prefix
+		// and name too.
+		if of, ok := n.Node.(*ast.MemberNode); ok {
+			if prefix, ok := of.Property.(*ast.StringNode); ok {
+				u.Keys = add(u.Keys, prefix.Value+":"+key.Value)
+			}
+		}
+	// The position in a list, which reveals no name.
+	case *ast.IntegerNode:
+	default:
+		u.Open = true
 	}
 }
 
@@ -304,6 +315,15 @@ func (p *Program) Uses(names ...string) bool {
 	}
 	return false
 }
+
+// Whole reports whether the program may read more of a variable than members that it names. What describes a template, and was not
+// compiled, may.
+func (p *Program) Whole(name string) bool {
+	return p.parts == nil || p.Open || slices.Contains(p.whole, name) || slices.Contains(p.whole, "$env")
+}
+
+// Members is where a view that has only what a program looks at has the sorted names of all its members, for errors.
+const Members = "\x00members"
 
 // Lookup is where the view of a document has the function that finds what else is known of it by a name: an xpath,
 // a schema or its prefix.

@@ -149,7 +149,12 @@ func memberOf(of, key any) (v any, ok bool) {
 
 // shown are the names of members that an author may have meant.
 func shown(m map[string]any) func(yield func(string) bool) {
-	names := slices.Sorted(maps.Keys(m))
+	names := slices.Collect(maps.Keys(m))
+	if all, ok := m[Members].([]string); ok {
+		names = append(names, all...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
 	return slices.Values(slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "\x00") }))
 }
 
