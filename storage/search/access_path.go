@@ -339,9 +339,12 @@ func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
 	return rng.End == nil || bytes.Compare(rng.Start, rng.End) < 0
 }
 
+// primaryName stands in cursors for documents in the order of ids.
+const primaryName = "ecm:uuid"
+
 // primaryPath is the way to every document in the order of ids.
 func primaryPath() *accessPath {
-	return &accessPath{name: "ecm:uuid", about: "every document by id", primary: true, rows: -1}
+	return &accessPath{name: primaryName, about: "every document by id", primary: true, rows: -1}
 }
 
 // kinds are indexes of a kind of documents, by the flag that these have.

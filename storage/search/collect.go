@@ -26,6 +26,9 @@ func (r *scan) covers() bool {
 }
 
 func (r *scan) coversExpr(e query.Expr) bool {
+	if f := r.p.found[e]; f != nil && f.exact {
+		return true
+	}
 	if x, is := e.(*query.Predicate); is && r.path.index != nil && r.path.index.fixesItem(r.path, x) {
 		return true
 	}
@@ -71,7 +74,9 @@ func (t planner) answering(p *plan, all []*accessPath, types *accessPath) []*acc
 		}
 	}
 	for _, a := range all {
-		use(a)
+		if a.ids == nil {
+			use(a)
+		}
 	}
 	for _, e := range slices.Clone(left) {
 		if x, ok := e.(*query.Predicate); ok && asksValue(x) && !x.Field.Many {

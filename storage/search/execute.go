@@ -404,7 +404,7 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 // unordered drops ORDER BY and takes the access path that is best without.
 func (p *plan) unordered() {
 	p.order = nil
-	if p.nulls {
+	if p.nulls || p.plain != nil && p.plain.ids != nil {
 		p.path = p.plain
 	}
 	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))

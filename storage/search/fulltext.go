@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -11,14 +12,23 @@ import (
 	"catena/storage/text"
 )
 
-// Bounds of a search by terms.
-const (
-	maxPending = 500    // documents a search reads because their terms are not up to date
-	maxFound   = 10_000 // documents a search is answered with by terms alone
-)
+// maxPending is how many documents a search reads because their terms are not up to date.
+const maxPending = 500
 
-// takeText answers a full-text condition with the documents found by terms, if they are not too many:
-// then most documents meet the condition, and any other way finds them soon.
+// found are documents that terms find, and that are too many to be looked at one by one for every query.
+type found struct {
+	ids   []layout.ID // sorted
+	exact bool        // all of them meet the condition
+}
+
+func (f *found) has(id layout.ID) bool {
+	_, ok := slices.BinarySearchFunc(f.ids, id, func(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) })
+	return ok
+}
+
+// takeText answers a full-text condition with the documents found by terms. If they are many, they are one of the ways to find
+// results, and decide the condition for candidates that are found in another way; a text is analysed for hundreds of times as long. If
+// they are too many for that, most documents meet the condition, and any way finds them soon.
 func (t planner) takeText(p *plan, x *query.Predicate) (bool, error) {
 	if !t.usable(layout.TextIndex) {
 		return false, nil
@@ -31,14 +41,39 @@ func (t planner) takeText(p *plan, x *query.Predicate) (bool, error) {
 	if ids, err = s.correct(ids, x); err != nil {
 		return false, err
 	}
-	p.setIDs(ids, x)
-	return s.exact, nil
+	if len(ids) <= t.costs.direct {
+		p.setIDs(ids, x)
+		return s.exact, nil
+	}
+	if p.found == nil {
+		p.found = map[query.Expr]*found{}
+	}
+	p.found[x] = &found{layout.SortIDs(ids), s.exact}
+	return false, nil
+}
+
+// foundPaths are the ways to results by what terms find.
+func (t planner) foundPaths(p *plan) (all []*accessPath) {
+	for _, e := range p.exprs {
+		f := p.found[e]
+		if f == nil {
+			continue
+		}
+		a := idPath(f.ids, primaryName)
+		a.about, a.rows = "documents found by "+query.Format(e), min(len(f.ids)*t.costs.factor, t.maxSorted())
+		if f.exact {
+			a.exact = []query.Expr{e}
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // termSearch finds documents by terms.
 type termSearch struct {
 	t     planner
 	exact bool // what is found meets the condition
+	read  int  // rows of lists
 }
 
 // list is a list of documents: those of any of the terms, or of terms with a beginning.
@@ -68,9 +103,7 @@ func (s *termSearch) find(alternatives [][]query.Term) (ids []layout.ID, ok bool
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		if ids = append(ids, found...); len(ids) > maxFound {
-			return nil, false, nil
-		}
+		ids = append(ids, found...)
 	}
 	return layout.SortIDs(ids), true, nil
 }
@@ -95,12 +128,12 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 	if err := s.count(lists); err != nil {
 		return nil, false, err
 	}
-	slices.SortFunc(lists, func(a, b list) int { return a.rows - b.rows })
-	if lists[0].rows > maxFound {
-		return nil, false, nil
+	slices.SortStableFunc(lists, func(a, b list) int { return a.rows - b.rows })
+	if slices.ContainsFunc(lists[1:], func(l list) bool { return l.starts }) {
+		s.exact = false // the documents are read
 	}
 	for _, r := range lists[0].ranges() {
-		if ids, err = s.onAll(ids, r, lists[1:], without); err != nil {
+		if ids, err = s.onAll(ids, r, lists[1:], without); err != nil || s.read > s.t.costs.known {
 			return nil, false, err
 		}
 	}
@@ -118,6 +151,9 @@ func (s *termSearch) onAll(ids []layout.ID, r kv.Range, others, without []list) 
 		p, err := parsePosting(row.Key)
 		if err != nil {
 			return nil, err
+		}
+		if s.read++; s.read > s.t.costs.known {
+			return nil, nil
 		}
 		if rows = append(rows, p); len(rows) == postingsAhead {
 			if ids, err = s.meeting(ids, rows, others, without); err != nil {
@@ -140,7 +176,7 @@ func (s *termSearch) lists(term query.Term) []list {
 			s.exact = false
 		}
 	}
-	if len(lists) > 1 || term.Prefix {
+	if len(lists) > 1 {
 		s.exact = false
 	}
 	if last := len(lists) - 1; term.Prefix && last >= 0 {
@@ -177,8 +213,8 @@ func (s *termSearch) count(lists []list) error {
 			return err
 		}
 	}
-	for ; ; bound = min(8*bound, maxFound+1) {
-		short := bound > maxFound
+	for ; ; bound = min(8*bound, s.t.costs.direct+1) {
+		short := bound > s.t.costs.direct
 		for i := range lists {
 			if err := s.rows(&lists[i], bound); err != nil {
 				return err

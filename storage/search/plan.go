@@ -25,7 +25,8 @@ type plan struct {
 	under  []layout.ID // candidates are below all of these
 	ids    []layout.ID // candidates are these
 	direct []string    // the conditions that gave ids
-	empty  string      // the condition nothing can meet
+	found  map[query.Expr]*found
+	empty  string // the condition nothing can meet
 	exprs  []query.Expr
 
 	order  []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
@@ -282,7 +283,7 @@ func exactID(v any) (layout.ID, bool) {
 // setIDs narrows the candidates to known documents.
 func (p *plan) setIDs(ids []layout.ID, x *query.Predicate) {
 	if p.direct != nil {
-		ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !slices.Contains(p.ids, id) })
+		ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !(&found{ids: p.ids}).has(id) })
 	}
 	p.ids, p.direct = layout.SortIDs(ids), append(p.direct, query.Format(x))
 }

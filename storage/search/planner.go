@@ -18,14 +18,15 @@ import (
 type costs struct {
 	sorted  int // up to here, candidates are read and sorted rather than found along an index in order, or to see whether they lack a value
 	few     int // an access path with fewer ends the search for a better one
+	direct  int // up to here, documents found by terms are looked at one by one, whatever else is asked
 	subtree int // up to here, STARTSWITH walks down
 	sort    int // most results in memory that are not ordered by an index, where all are wanted
-	known   int // most matches collected before their order is looked up
+	known   int // most matches collected before their order is looked up, and most rows of terms
 	loads   int // documents read along an index in order before matches are collected
 	factor  int // rows that cost as much as reading a document
 }
 
-var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 200_000, loads: 300, factor: 10}
+var usualCosts = costs{sorted: 2000, few: 200, direct: 10_000, subtree: 1000, sort: 10_000, known: 200_000, loads: 300, factor: 10}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
 // not counted for every query. Small counts are not kept, for they cost little and would push out the others. A wrong one can
@@ -115,7 +116,7 @@ func (t planner) estimate(a *accessPath) error {
 func (t planner) choosePath(p *plan, want string) error {
 	// Nothing matches, or the candidates are known by id: no index can be better.
 	if p.empty != "" || p.direct != nil {
-		p.usePath(idPath(p.ids, "ecm:uuid"))
+		p.usePath(idPath(p.ids, primaryName))
 		return nil
 	}
 	// A repository whose rows are being written for the first time has no complete path to its documents. A
@@ -137,6 +138,7 @@ func (t planner) choosePath(p *plan, want string) error {
 		p.usePath(order)
 		return nil
 	}
+	all = append(all, t.foundPaths(p)...)
 	if !p.everyType(t.types) {
 		all = append(all, types)
 	}
@@ -163,7 +165,7 @@ func (t planner) choosePath(p *plan, want string) error {
 		return nil
 	}
 	if want != "" {
-		return p.resume(want, append(all, types, t.rowsOnly(p)))
+		return p.resume(want, append(all, types, t.rowsOnly(p), primaryPath()))
 	}
 	if best, err = t.subtree(p, best); err != nil {
 		return err

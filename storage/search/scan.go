@@ -435,6 +435,11 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 			return lacks, err
 		}
 	}
+	if f := r.p.found[e]; f != nil {
+		if in := f.has(h.id); !in || f.exact {
+			return in, nil
+		}
+	}
 	// Correlated conditions (ecm:acl/*1/…) compare several members of one list item, which no single row
 	// holds.
 	if h.doc == nil && !r.p.q.Correlated() {

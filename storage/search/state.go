@@ -101,7 +101,7 @@ type Costs struct{ Sorted, Few, Subtree, Known, Loads, Factor int }
 // SetCosts has the queries of a repository planned as if it were large, for tests.
 func SetCosts(r *storage.Repo, with Costs) {
 	c := &stateOf(r).costs
-	c.sorted, c.few, c.subtree = with.Sorted, with.Few, with.Subtree
+	c.sorted, c.few, c.direct, c.subtree = with.Sorted, with.Few, with.Sorted, with.Subtree
 	c.known, c.loads, c.factor = with.Known, with.Loads, with.Factor
 }
 

@@ -210,7 +210,7 @@ func fold(word string) string {
 }
 
 // Has reports whether the words of a phrase occur one behind the other, in any of their
-// forms. With a prefix the last word may go on, but not change.
+// forms. With a prefix the last word, or its stem, may go on: happi finds happy, whose stem it is.
 func (t *Text) Has(phrase string, prefix bool) bool {
 	for _, want := range t.wanted(phrase) {
 		for i := range t.words {
@@ -257,10 +257,13 @@ func (t *Text) meets(i int, word, stem string, prefix bool) int {
 	if i >= len(t.words) {
 		return 0
 	}
-	if prefix && strings.HasPrefix(t.words[i], word) || !prefix && t.stems[i] == stem {
+	is := func(own, ownStem string) bool {
+		return prefix && (strings.HasPrefix(own, word) || strings.HasPrefix(ownStem, word)) || !prefix && ownStem == stem
+	}
+	if is(t.words[i], t.stems[i]) {
 		return 1
 	}
-	if c, ok := t.compounds[i]; ok && (prefix && strings.HasPrefix(c.word, word) || !prefix && c.stem == stem) {
+	if c, ok := t.compounds[i]; ok && is(c.word, c.stem) {
 		return c.pieces
 	}
 	return 0
