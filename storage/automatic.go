@@ -158,6 +158,9 @@ func (c *Compound) fingerprint() string {
 	fmt.Fprintln(h, slices.Sorted(maps.Keys(c.Types)))
 	for _, x := range slices.Concat(c.Columns, c.Include) {
 		fmt.Fprintln(h, x.Key, x.Desc, x.Many, x.Kind)
+		if x.InFile {
+			fmt.Fprintln(h, "of a file") // before, rows did not have what files say
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/schema"
@@ -248,6 +249,31 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s, with the index: %v, before %v\n%s", tt.src, after, before, plan)
 		}
 	}
+}
+
+// TestIndexOfFiles: an index may be over what files say of themselves, and finds their documents.
+func TestIndexOfFiles(t *testing.T) {
+	w := newWorld(t, withTypes(t, strings.Replace(itemTypes, "schemas: [item]}",
+		"schemas: [item], indexes: [[\"file:content/name\"], {columns: [item:rank], include: [\"file:content/length\"]}, [\"files:files/*/file/name\"]]}", 1)))
+	w.many(300, func(i int) (string, string, string, storage.Props) {
+		file := blob.FromBytes(fmt.Sprint("F", i), "text/plain", []byte(strings.Repeat("x", i%7)))
+		other := blob.FromBytes(fmt.Sprint("G", i), "text/plain", []byte("x"))
+		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", storage.Props{"item:rank": int64(i % 20), "file:content": file, "files:files": []any{map[string]any{"file": other}}}
+	})
+	for _, tt := range []struct{ where, index, names string }{
+		{"file:content/name = 'F7'", "file:content/name of type Item (of files)", "d7"},
+		{"file:content/name = 'f7'", "file:content/name of type Item (of files)", ""},
+		{"file:content/name LIKE 'F29_'", "file:content/name of type Item (of files)", "d290 d291 d292 d293 d294 d295 d296 d297 d298 d299"},
+		{"item:rank = 3 AND file:content/length = 3", "item:rank; file:content/length of type Item (of files)", "d143 d283 d3"},
+		{"files:files/*/file/name = 'G9'", "files:files/*/file/name of type Item (of files)", "d9"},
+	} {
+		plan, names := planAndNames(t, w.Repo, "SELECT * FROM Item WHERE "+tt.where)
+		slices.Sort(names)
+		if !strings.Contains(plan, "access: "+tt.index+",") || strings.Join(names, " ") != tt.names {
+			t.Errorf("%s: %v\n%s", tt.where, names, plan)
+		}
+	}
+	noIndexProblems(t, w.Repo)
 }
 
 // TestOrderOfOneType: an index of one type gives the order without passing the rows of other types. Where all documents of

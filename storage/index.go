@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
@@ -279,6 +280,10 @@ func eachPart(v any, steps []string, visit func(v any)) {
 		if len(steps) > 0 {
 			eachPart(x[steps[0]], steps[1:], visit)
 		}
+	case *blob.Blob:
+		if len(steps) == 1 {
+			eachPart(schema.PartOfFile(x, steps[0]), nil, visit)
+		}
 	default:
 		if len(steps) == 0 {
 			visit(v)
@@ -324,6 +329,9 @@ func compoundOf(reg *schema.Registry, typ string, x *schema.Index) *Compound {
 
 func newCompound(x *schema.Index, c Compound) *Compound {
 	c.Name = x.String() + " of " + c.Where
+	if slices.ContainsFunc(slices.Concat(x.Columns, x.Include), func(c schema.Column) bool { return c.InFile }) {
+		c.Name += " (of files)" // before, under the name without this, rows did not have what files say
+	}
 	c.Rows, c.Columns, c.Include = c.Name, slices.Clone(x.Columns), x.Include
 	if c.Columns[len(c.Columns)-1].Desc {
 		for i := range c.Columns {

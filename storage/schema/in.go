@@ -32,7 +32,7 @@ func GetIn(value any, rest Path) (any, error) {
 		case map[string]any:
 			value = v[s.Name]
 		case *blob.Blob:
-			value = blobPart(v, s.Name)
+			value = PartOfFile(v, s.Name)
 		default:
 			return nil, rest.invalid("no such property")
 		}
@@ -60,7 +60,8 @@ func (p Path) outside(index, length int) error {
 	return p.invalid("position " + strconv.Itoa(index) + " is outside a list of " + strconv.Itoa(length))
 }
 
-func blobPart(b *blob.Blob, name string) any {
+// PartOfFile returns what a file says by the name of one of its parts, "name" or "length"; nil if it says nothing.
+func PartOfFile(b *blob.Blob, name string) any {
 	text := ""
 	switch name {
 	case "name":
@@ -179,7 +180,7 @@ func editBlob(leaf *Field, value any, rest Path, change func(leaf *Field, old an
 	if b == nil {
 		return nil, rest.invalid("no blob is set")
 	}
-	v, err := change(leaf, blobPart(b, leaf.Name))
+	v, err := change(leaf, PartOfFile(b, leaf.Name))
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type Column struct {
 	Prop *Field // nil: a system field
 	Rest Path   // inside Prop
 	Kind Kind
+
+	InFile bool // a part of a file, such as its name
 }
 
 // String returns the declaration: "item:status, item:rank desc; item:priority".
@@ -172,6 +174,6 @@ func (l *loader) column(r *Registry, n declare.Name, schemas []*Schema, subject 
 		l.Fail(n.At, "%s: index: field %s cannot be a column", subject, c.Key)
 		return c, false
 	}
-	c.Kind, c.Many = leaf.Kind, leaf.List || c.Rest.Wild() || c.Prop.List
+	c.Kind, c.Many, c.InFile = leaf.Kind, leaf.List || c.Rest.Wild() || c.Prop.List, slices.Contains(pseudo, leaf)
 	return c, true
 }
