@@ -171,7 +171,6 @@ var grows = map[string]string{
 	"Directory.Page":                 "no index has the field that is asked for",
 	"Directory.SuggestEntries":       "labels are translated before they are compared",
 	"Document.EmptyTrash":            "it goes through all that is below the folder",
-	"FileManager.CreateFolder":       "the title and the file of every child are compared, as the platform does",
 	"LogEntry":                       "the latest records of the audit log have no zone maps yet",
 	"UserGroup.Latest":               "the same",
 	`"field":"docType"`:              "the same",

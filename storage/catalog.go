@@ -170,8 +170,14 @@ func (t *Tx) wantedNow() (want []string, whole bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	files, err := AllAble(t, IndexesFiles)
+	if err != nil {
+		return nil, false, err
+	}
 	return slices.DeleteFunc(want, func(name string) bool {
 		switch name {
+		case layout.FileIndex:
+			return !files
 		case automaticMark:
 			return !keep
 		case zonesMark:

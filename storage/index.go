@@ -115,6 +115,10 @@ func (d *Doc) indexRows(automatic []*Compound) (*layout.IndexRows, error) {
 	case d.IsProxy():
 		x.AddText(layout.ProxyIndex, d.target.String())
 		x.AddText(layout.ProxyOfIndex, d.series.String())
+	default:
+		if err := d.indexFile(x); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.indexProperties(x); err != nil {
 		return nil, err
@@ -123,6 +127,19 @@ func (d *Doc) indexRows(automatic []*Compound) (*layout.IndexRows, error) {
 		return nil, err
 	}
 	return x, d.indexCompounds(x, automatic)
+}
+
+// indexFile adds the row by which a document is found in its folder by the name of its main file. Most files are called like their
+// documents, which need none.
+func (d *Doc) indexFile(x *layout.IndexRows) error {
+	v, err := d.value("file:content")
+	file, _ := v.(*blob.Blob)
+	if err != nil || file == nil || file.Name == d.name || file.Name == d.Title() {
+		return err
+	}
+	key := append(x.Begin(layout.FileIndex), d.parent[:]...)
+	x.Add(layout.FileIndex, kv.AppendString(key, file.Name[:min(len(file.Name), layout.MaxIndexed)]), "", 0)
+	return nil
 }
 
 // liveID is the document a version is a version of.

@@ -2,7 +2,9 @@ package storage
 
 import (
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -183,6 +185,18 @@ func (d *Doc) IsNote() bool {
 	b, _ := d.field("note:note")
 	return b != nil
 }
+
+// NoteTitles returns the titles of which NoteName may have made a name.
+func NoteTitles(name string) []string {
+	titles := []string{name}
+	if end := path.Ext(name); slices.Contains(noteEndings, end) {
+		titles = append(titles, strings.TrimSuffix(name, end))
+	}
+	return titles
+}
+
+// noteEndings are those that noteEnding returns.
+var noteEndings = []string{".html", ".md", ".txt", ".xml"}
 
 // NoteName is the name of the text of a note as a file: its title, which gets an ending unless it has one of the type.
 func NoteName(title, typ string) string {

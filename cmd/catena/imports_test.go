@@ -55,7 +55,7 @@ var imports = map[string][]string{
 	"storage/archive":                {"storage", "storage/blob", "storage/schema", "storage/internal/row"},
 	"storage/grant":                  {"storage", "storage/outbox", "storage/internal/row"},
 	"storage/hold":                   {"storage", "storage/blob", "storage/internal/..."},
-	"storage/importer":               {"storage", "storage/blob"},
+	"storage/importer":               {"storage", "storage/blob", "storage/search"},
 	"storage/maintenance":            {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
 	"storage/owner":                  {"storage", "storage/grant", "storage/history", "storage/directory/record", "storage/outbox", "storage/oauth", "storage/people", "storage/credential", "storage/relation", "storage/retention", "storage/run", "storage/subscription", "storage/uisession", "storage/vault", "storage/webhook"},
 	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},

@@ -58,13 +58,29 @@ type nodeRow struct {
 	Keeps    bool `json:"keeps"`
 	Declares bool `json:"declares"`
 	Zones    bool `json:"zones"`
+	Files    bool `json:"files"`
+}
+
+// able reports whether the node is able to do something.
+func (n *nodeRow) able(what storage.Ability) bool {
+	switch what {
+	case storage.Follows:
+		return n.Declares
+	case storage.IndexesFiles:
+		return n.Files
+	case storage.KeepsAutomatic:
+		return n.Keeps
+	case storage.MapsZones:
+		return n.Zones
+	}
+	return false
 }
 
 // Owner knows what all nodes are able to do. A lost one that comes back may still write.
 var Owner = storage.Owner{Name: "nodes", Able: func(t *storage.Tx, what storage.Ability) (bool, error) {
 	for _, raw := range t.Table(nodes).Scan("", "", false, 0) {
 		n, err := decoded[nodeRow](raw, "node")
-		if err != nil || what == storage.KeepsAutomatic && !n.Keeps || what == storage.Follows && !n.Declares || what == storage.MapsZones && !n.Zones {
+		if err != nil || !n.able(what) {
 			return false, err
 		}
 	}
@@ -153,7 +169,7 @@ func (m *Member) beat(ctx context.Context) error {
 		n := m.self
 		m.mu.Unlock()
 		n.Seen = t.Now()
-		return t.Table(nodes).Put(n.ID, nodeRow{n, true, true, true})
+		return t.Table(nodes).Put(n.ID, nodeRow{n, true, true, true, true})
 	})
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func TestKeeps(t *testing.T) {
 	keeps := func(want bool) {
 		t.Helper()
 		w.Read(w.System(), func(tx *storage.Tx) error {
-			for _, what := range []storage.Ability{storage.KeepsAutomatic, storage.MapsZones} {
+			for _, what := range []storage.Ability{storage.KeepsAutomatic, storage.MapsZones, storage.Follows, storage.IndexesFiles} {
 				if ok, err := cluster.Owner.Able(tx, what); err != nil || ok != want {
 					t.Errorf("%s: %t, %v, want %t", what, ok, err, want)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/search"
 )
 
 // Typed completes a type that says nothing from the name and the content.
@@ -64,9 +65,9 @@ func isText(typ string) bool {
 	return strings.HasPrefix(typ, "text/") || typ == "application/xml" || typ == "application/xhtml+xml"
 }
 
-// Find returns a document of the type in a folder with a title or file name, nil if there is none.
+// Find returns the first document of the type in a folder with a title or file name, nil if there is none.
 func Find(t *storage.Tx, folder *storage.Doc, typeName, name string) (*storage.Doc, error) {
-	for child, err := range t.EachChild(folder) {
+	for child, err := range search.Called(t, folder, storage.NoteTitles(name)...) {
 		if err != nil {
 			return nil, err
 		}

@@ -2,12 +2,17 @@ package importer_test
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/cluster"
 	"catena/storage/importer"
+	"catena/storage/kv"
+	"catena/storage/memory"
 	"catena/storage/storagetest"
 )
 
@@ -143,4 +148,129 @@ func TestFind(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestFindAmongMany: what is found is the first in the folder, whether it is called so by title or by file, and it is found without
+// reading the others there, nor those of the same name elsewhere.
+func TestFindAmongMany(t *testing.T) {
+	store := &storagetest.Counted{Store: memory.New()}
+	r := storagetest.Open(t, func(c *storage.Config) {
+		c.DB, c.Owners = kv.New(store, kv.Options{}), append(slices.Clip(c.Owners), cluster.Owner)
+	})
+	file := func(title, name string) storage.Props {
+		props := storage.Props{"file:content": blob.FromBytes(name, "text/csv", []byte("x"))}
+		if title != "" {
+			props["dc:title"] = title
+		}
+		return props
+	}
+	note := func(title string) storage.Props {
+		return storage.Props{"dc:title": title, "note:note": "x", "note:mime_type": "text/markdown"}
+	}
+	long := strings.Repeat("long ", 50)
+	children := []struct {
+		name, typ string
+		props     storage.Props
+	}{
+		{"1", "File", file("renamed", "b.csv")},
+		{"2", "File", file("b.csv", "other.csv")},
+		{"3", "File", file("a.csv", "other.csv")},
+		{"4", "File", file("renamed", "a.csv")},
+		{"c.csv", "File", file("", "other.csv")},
+		{"d.csv", "File", file("renamed", "d.csv")},
+		{"5", "Note", note("e")},
+		{"f", "Note", note("")},
+		{"6", "Note", note("g.md")},
+		{"7", "File", file("renamed", long+"1")},
+		{"8", "File", file("renamed", long+"2")},
+		{"9", "File", file("A.CSV", "B.CSV")},
+		{"10", "Folder", storage.Props{"dc:title": "h"}},
+	}
+	fill := func(tx *storage.Tx, many int) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		folder, err := tx.Create(root, "Folder", "in", nil)
+		for i := 0; i < len(children) && err == nil; i++ {
+			_, err = tx.Create(folder, children[i].typ, children[i].name, children[i].props)
+		}
+		for i := range many {
+			if err == nil {
+				_, err = tx.Create(folder, "File", fmt.Sprint("x", i), file(fmt.Sprint("y", i), fmt.Sprint("z", i)))
+			}
+			var other *storage.Doc
+			if err == nil {
+				other, err = tx.Create(root, "Folder", fmt.Sprint("of", i), nil)
+			}
+			if err == nil {
+				_, err = tx.Create(other, "File", "a.csv", file("", "a.csv"))
+			}
+			if err == nil {
+				_, err = tx.Create(other, "File", "i", file("i.csv", "i.csv"))
+			}
+		}
+		return err
+	}
+	if err := r.Update(t.Context(), r.System(), func(tx *storage.Tx) error { return fill(tx, 2000) }); err != nil {
+		t.Fatal(err)
+	}
+	find := func(folder, typ, name string) (got string, rows int64) {
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
+			f, err := tx.Doc(storage.Ref(folder))
+			if err != nil {
+				return err
+			}
+			store.Reset()
+			d, err := importer.Find(tx, f, typ, name)
+			if rows = store.Keys.Load() + store.Rows.Load(); d != nil {
+				got = d.Name()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, rows
+	}
+	check := func(most int64) {
+		t.Helper()
+		for _, c := range []struct{ folder, typ, name, want string }{
+			{"/in", "File", "b.csv", "1"},
+			{"/in", "File", "a.csv", "3"},
+			{"/in", "File", "c.csv", "c.csv"},
+			{"/in", "File", "d.csv", "d.csv"},
+			{"/in", "Note", "e.md", "5"},
+			{"/in", "Note", "e", "5"},
+			{"/in", "Note", "e.txt", ""},
+			{"/in", "Note", "f.md", "f"},
+			{"/in", "Note", "g.md", "6"},
+			{"/in", "File", long + "2", "8"},
+			{"/in", "File", long + "3", ""},
+			{"/in", "File", "A.CSV", "9"},
+			{"/in", "File", "B.CSV", "9"},
+			{"/in", "File", "z1999", "x1999"},
+			{"/in", "Folder", "h", "10"},
+			{"/in", "Folder", "a.csv", ""},
+			{"/in", "File", "i", ""},
+			{"/of7", "File", "a.csv", "a.csv"},
+			{"/of7", "File", "i.csv", "i"},
+		} {
+			if got, rows := find(c.folder, c.typ, c.name); got != c.want || rows > most {
+				t.Errorf("%s: %s %.10q: %q, %d rows, want %q", c.folder, c.typ, c.name, got, rows, c.want)
+			}
+		}
+	}
+	check(700)
+	// While a server of an older version is there, which writes no rows of the names of files, all are read.
+	if err := r.Update(t.Context(), r.System(), func(tx *storage.Tx) error { return tx.Table("node").Put("b", cluster.Node{ID: "b"}) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, rows := find("/in", "File", "z1999"); rows < 2000 {
+		t.Errorf("%d rows: an index is used of which rows may be missing", rows)
+	}
+	check(1 << 20)
 }

@@ -22,6 +22,8 @@ import (
 //	x proxy   target id               proxies
 //	x proxyOf live id         proxies, by the live document of what they show
 //	x version live major minor id     versions
+//	x file parent name id             documents by the name of their main file, if neither their
+//	                                  title nor their own name is that
 //	x dc:title value id               properties declared with an index, item by item;
 //	                                  those of alwaysIndexed also if they are not set
 //	x unset dc:title typeName id      properties of alwaysIndexed that are not set
@@ -33,6 +35,7 @@ const (
 	NameIndex    = "name"
 	StateIndex   = "state"
 	FacetIndex   = "facet"
+	FileIndex    = "file"
 	LockIndex    = "lock"
 	ProxyIndex   = "proxy"
 	ProxyOfIndex = "proxyOf"
