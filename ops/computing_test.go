@@ -170,7 +170,7 @@ var grows = map[string]string{
 	"BulkRestartInstances":           "it goes through all instances of the model",
 	"Directory.Page":                 "no index has the field that is asked for",
 	"Directory.SuggestEntries":       "labels are translated before they are compared",
-	"Document.EmptyTrash":            "it goes through all that is below the folder",
+	"Document.EmptyTrash":            "every document in the trash below the folder is deleted, or found not to be the caller's to delete",
 	"LogEntry":                       "the latest records of the audit log have no zone maps yet",
 	"UserGroup.Latest":               "the same",
 	`"field":"docType"`:              "the same",

@@ -176,7 +176,7 @@ func (t *Tx) wantedNow() (want []string, whole bool, err error) {
 	}
 	return slices.DeleteFunc(want, func(name string) bool {
 		switch name {
-		case layout.FileIndex:
+		case layout.FileIndex, layout.TrashIndex:
 			return !files
 		case automaticMark:
 			return !keep

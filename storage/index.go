@@ -108,6 +108,9 @@ func (d *Doc) indexRows(automatic []*Compound) (*layout.IndexRows, error) {
 	if d.lockOwner != "" {
 		x.AddText(layout.LockIndex, d.lockOwner)
 	}
+	if d.IsTrashed() {
+		x.AddValue(layout.TrashIndex, true)
+	}
 	switch {
 	case d.IsVersion():
 		key := kv.AppendString(x.Begin(layout.VersionIndex), d.liveID().String())

@@ -28,7 +28,7 @@ const smallRepository = 5000
 
 // indexNames returns the indexes that are declared, in order.
 func (r *catalog) indexNames() []string {
-	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.FileIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, layout.UnsetIndex, layout.TextIndex}
+	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.FileIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, layout.TrashIndex, layout.UnsetIndex, layout.TextIndex}
 	names = append(names, layout.AlwaysIndexed...)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {

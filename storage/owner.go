@@ -43,7 +43,7 @@ type Ability string
 const (
 	KeepsAutomatic Ability = "keeps"    // they maintain automatic indexes
 	MapsZones      Ability = "zones"    // they keep the zone maps of the audit log
-	IndexesFiles   Ability = "files"    // they write rows of the index of file names
+	IndexesFiles   Ability = "files"    // they write rows of the indexes of file names and of the trash
 	Follows        Ability = "declares" // they follow declarations of types and directories that the store keeps
 )
 

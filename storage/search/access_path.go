@@ -350,20 +350,21 @@ func primaryPath() *accessPath {
 // kinds are indexes of a kind of documents, by the flag that these have.
 var kinds = []struct {
 	flag  byte
-	field query.Field
+	index string
+	field query.Field // whose values they have
 }{
-	{layout.Proxy, query.Field{Name: "ecm:proxyTargetId", System: query.SysProxyTargetID, Kind: schema.String}},
-	{layout.Version, query.Field{Name: "ecm:versionVersionableId", System: query.SysVersionableID, Kind: schema.String}},
+	{layout.Proxy, layout.ProxyIndex, query.Field{Name: "ecm:proxyTargetId", System: query.SysProxyTargetID, Kind: schema.String}},
+	{layout.Version, layout.VersionIndex, query.Field{Name: "ecm:versionVersionableId", System: query.SysVersionableID, Kind: schema.String}},
+	{layout.Trashed, layout.TrashIndex, query.Field{Name: "ecm:isTrashed", System: query.SysIsTrashed, Kind: schema.Boolean}},
 }
 
-// kindPaths adds the ways to all proxies, all versions, or all documents that must be kept, if only these are wanted and no condition is
-// answered by a part of their index, and at last the way to the children of a folder, if only these are.
+// kindPaths adds the ways to all proxies, all versions, all documents in the trash, or all that must be kept, if only these are wanted
+// and no condition is answered by a part of their index, and at last the way to the children of a folder, if only these are.
 func (t planner) kindPaths(p *plan, all []*accessPath, want string) ([]*accessPath, error) {
 	for i := range kinds {
 		k := &kinds[i]
-		index := indexOf(&k.field)
-		if p.want&k.flag != 0 && t.usable(index) && !slices.ContainsFunc(all, func(a *accessPath) bool { return a.name == index }) {
-			all = append(all, t.wholePath(index, &k.field))
+		if p.want&k.flag != 0 && t.usable(k.index) && !slices.ContainsFunc(all, func(a *accessPath) bool { return a.name == k.index }) {
+			all = append(all, t.wholePath(k.index, &k.field))
 		}
 	}
 	kept, err := t.keptPath(p, want)

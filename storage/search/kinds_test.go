@@ -53,6 +53,12 @@ func TestRareKinds(t *testing.T) {
 		if err == nil {
 			_, err = tx.Save(hidden, storage.SaveOptions{})
 		}
+		if err == nil {
+			hidden, err = tx.Create(root, "File", "gone", nil)
+		}
+		if err == nil {
+			_, err = tx.SetTrashed(hidden, true)
+		}
 		return err
 	})
 	view(t, w.Repo, func(tx *storage.Tx) error {
@@ -63,6 +69,9 @@ func TestRareKinds(t *testing.T) {
 			{"SELECT * FROM File WHERE ecm:isProxy = 1", "proxy", 1},
 			{"SELECT * FROM Document WHERE ecm:isProxy = 1 AND ecm:isTrashed = 0", "proxy", 1},
 			{"SELECT * FROM File WHERE ecm:isVersion = 1", "version", 1},
+			{"SELECT * FROM File WHERE ecm:isTrashed = 1", "trash", 1},
+			{"SELECT * FROM Document WHERE ecm:isTrashed = 1 AND ecm:path STARTSWITH '/' AND ecm:isVersion = 0", "trash", 1},
+			{"SELECT * FROM Document WHERE ecm:isTrashed = 1 ORDER BY dc:modified DESC, ecm:isTrashed", "trash", 1},
 			{"SELECT * FROM File WHERE ecm:hasLegalHold = 1", "retention", 1},
 			{"SELECT * FROM Document WHERE ecm:isRecord = 1 AND ecm:retainUntil > NOW()", "retention", 1},
 			{"SELECT * FROM Document WHERE ecm:retainUntil IS NOT NULL", "retention", 1},

@@ -22,6 +22,7 @@ import (
 //	x proxy   target id               proxies
 //	x proxyOf live id         proxies, by the live document of what they show
 //	x version live major minor id     versions
+//	x trash true id                   documents in the trash
 //	x file parent name id             documents by the name of their main file, if neither their
 //	                                  title nor their own name is that
 //	x dc:title value id               properties declared with an index, item by item;
@@ -40,6 +41,7 @@ const (
 	ProxyIndex   = "proxy"
 	ProxyOfIndex = "proxyOf"
 	VersionIndex = "version"
+	TrashIndex   = "trash"
 	UnsetIndex   = "unset"
 )
 
@@ -56,7 +58,7 @@ func IsAlwaysIndexed(key string) bool { return slices.Contains(AlwaysIndexed, ke
 // SlimIndexes are for filters more than for lists: their rows leave the place out.
 var SlimIndexes = map[string]bool{
 	StateIndex: true, FacetIndex: true, LockIndex: true, ProxyIndex: true, ProxyOfIndex: true, VersionIndex: true,
-	UnsetIndex: true, "dc:creator": true, "dc:lastContributor": true,
+	TrashIndex: true, UnsetIndex: true, "dc:creator": true, "dc:lastContributor": true,
 }
 
 // The bits that follow the flags of a cover.
