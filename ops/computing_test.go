@@ -167,7 +167,7 @@ func playBeside(t *testing.T, file string, rows []kv.Mutation) (all []spent) {
 
 // grows are commands, by what they contain, that read more the more there is, although their answer is the same.
 var grows = map[string]string{
-	"BulkRestartInstances":           "it goes through all instances of the model",
+	"BulkRestartInstances":           "all running instances of the model are restarted, or asked whether they wait at the node",
 	"Directory.Page":                 "no index has the field that is asked for",
 	"Directory.SuggestEntries":       "labels are translated before they are compared",
 	"Document.EmptyTrash":            "every document in the trash below the folder is deleted, or found not to be the caller's to delete",

@@ -42,7 +42,7 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	}
 	// All running instances of the model are counted, also those that wait at other nodes than Node
 	// and are skipped below: the states of nodes are JSON text, which no query sees.
-	page, err := workflow.Instances(e.unlimited(), workflow.Filter{Model: p.Model}, storage.PageOptions{Limit: max(p.Batch, 1)})
+	page, err := workflow.Instances(e.unlimited(), workflow.Filter{Model: p.Model}, storage.PageOptions{Limit: max(p.Batch, 1), CountLimit: -1})
 	if err != nil {
 		return engine.Void{}, err
 	}
