@@ -179,7 +179,7 @@ var grows = map[string]string{
 	"SavedSearch.Execute":            "the results that may be read are counted up to a bound",
 	"User.List":                      "the text may be anywhere in the name",
 	"default_document_suggestion":    "the text may be anywhere in the title",
-	"ecm:acl/*1/principal":           "no index has the entries of access lists",
+	"ecm:acl/*1/principal":           "the index by grantee has only the entries that grant",
 	`"providerName":"tree_children"`: "the folder has many children",
 }
 
