@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"catena/engine"
@@ -79,32 +80,43 @@ func enqueueUndo(tx *storage.Tx, attempt string, due time.Time) error {
 	return outbox.Enqueue(tx, outbox.Job{Kind: UndoJob, Due: due, Data: data})
 }
 
-// Settle has what is left of an attempt that has ended be undone now.
+// Settle has what is left of an attempt that has ended be undone now. It is kept under another name from then on: the job that is due
+// when the call must have ended finds nothing, and two jobs never undo the same step at once.
 func (r *Runs) Settle(ctx context.Context, e *engine.Engine, attempt string) error {
 	return e.Repo().Update(ctx, e.System(), func(tx *storage.Tx) error {
-		left, err := forgetStaying(tx, attempt)
-		if err != nil || !left {
+		if err := forgetStaying(tx, attempt); err != nil {
 			return err
 		}
-		return enqueueUndo(tx, attempt, tx.Now())
+		left := map[string]json.RawMessage{}
+		for key, raw := range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", false, 0) {
+			left[key] = raw
+		}
+		if len(left) == 0 {
+			return tx.Err()
+		}
+		ended := tx.NewID()
+		for key, raw := range left {
+			to := ended + strings.TrimPrefix(key, attempt)
+			if err := errors.Join(tx.Table(undoTable).Delete(key), tx.Table(undoTable).Put(to, raw)); err != nil {
+				return err
+			}
+		}
+		return enqueueUndo(tx, ended, tx.Now())
 	})
 }
 
-// forgetStaying deletes the rows of steps whose effects stay, and reports whether there are others.
-func forgetStaying(tx *storage.Tx, attempt string) (left bool, err error) {
+// forgetStaying deletes the rows of steps whose effects stay.
+func forgetStaying(tx *storage.Tx, attempt string) error {
 	var stays []string
 	for key := range tx.Table(stayTable).Scan(attempt+"/", attempt+"0", false, 0) {
 		stays = append(stays, key)
 	}
 	for _, key := range stays {
 		if err := errors.Join(tx.Table(undoTable).Delete(key), tx.Table(stayTable).Delete(key)); err != nil {
-			return false, err
+			return err
 		}
 	}
-	for range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", false, 1) {
-		return true, nil
-	}
-	return false, nil
+	return tx.Err()
 }
 
 // undo undoes what is left of an attempt, the last step first.
@@ -118,17 +130,18 @@ func (r *Runs) undo(ctx context.Context, e *engine.Engine, j outbox.Job) error {
 		// One step a transaction: what was undone outside stays noted as such, even if the step before it fails.
 		call := engine.Call{Op: "undo", As: e.System(), EntryPoint: engine.Listener, Asked: &engine.Asked{}}
 		err := e.Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
-			var err error
-			if more, err = forgetStaying(tx, attempt); err != nil || !more {
+			more = false
+			if err := forgetStaying(tx, attempt); err != nil {
 				return err
 			}
 			for key, raw := range tx.Table(undoTable).Scan(attempt+"/", attempt+"0", true, 1) {
+				more = true
 				if err := undoOne(tx, e, raw); err != nil {
 					return err
 				}
 				return tx.Table(undoTable).Delete(key)
 			}
-			return nil
+			return tx.Err()
 		})
 		if err != nil || !more {
 			return err

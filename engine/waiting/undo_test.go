@@ -96,6 +96,24 @@ func TestUndo(t *testing.T) {
 	}))
 }
 
+// TestUndoOnce: a service was down when a call failed, and is there again as the time of the call ends, so that two jobs are due. It is
+// asked once to undo a step.
+func TestUndoOnce(t *testing.T) {
+	w := newWorld(t)
+	r := &recipient{}
+	r.add(w)
+	w.save("name: T.Bad\nsteps:\n  - op: Log\n    params: {level: info, message: m}\n    undo: {op: Test.Send}\n  - op: Repository.GetDocument\n    params: {value: /missing}\n")
+	if _, err := w.run("bob", "T.Bad", nil, nil); err == nil {
+		t.Error("T.Bad went well")
+	}
+	for _, d := range []time.Duration{0, time.Hour} {
+		w.pass(d)
+	}
+	if r.asked != 2 || r.got != 1 {
+		t.Errorf("asked %d times, undone %d times", r.asked, r.got)
+	}
+}
+
 // TestUndoOnPostgres: on PostgreSQL, the transaction of a call does not see what was kept after it began, and holds up all others once it
 // has lost often. What undoes its steps is kept nevertheless, and forgotten when the call ends well.
 func TestUndoOnPostgres(t *testing.T) {
