@@ -271,10 +271,7 @@ func TestEnded(t *testing.T) {
 			}}
 			res, err := e.RunFunc(t.Context(), x.effect, func(c *Ctx) (any, error) {
 				if tries++; tries == 1 && x.effect == Writes {
-					if err := readNumber(c); err != nil {
-						return nil, err
-					}
-					if err := c.Tx.Table("test").Put("mine", row{1}); err != nil {
+					if err := raiseNumber(c); err != nil {
 						return nil, err
 					}
 					disturb(t, e, 7)

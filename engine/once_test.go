@@ -25,14 +25,18 @@ func (e *effects) do(c *Ctx, what any) (any, error) {
 	})
 }
 
-// readNumber reads a row that disturb changes.
-func readNumber(c *Ctx) error {
+// raiseNumber raises a number that disturb changes.
+func raiseNumber(c *Ctx) error {
 	var n struct{ N int }
-	_, err := c.Tx.Table("test").Get("n", &n)
-	return err
+	if _, err := c.Tx.Table("test").Get("n", &n); err != nil {
+		return err
+	}
+	n.N++
+	return c.Tx.Table("test").Put("n", n)
 }
 
-// disturb has a call lose a race against another one if it has read the number and writes.
+// disturb has a call lose a race against another one if it has raised the number. One that had only read it could come first in the
+// order in which PostgreSQL lets both be committed.
 func disturb(t *testing.T, e *Engine, n int) {
 	t.Helper()
 	done := make(chan error)
@@ -77,7 +81,7 @@ func TestOnce(t *testing.T) {
 					got = append(got, fmt.Sprint(out, err))
 				}
 				if answers = append(answers, got); len(answers) == 1 {
-					if err := readNumber(x); err != nil {
+					if err := raiseNumber(x); err != nil {
 						return nil, err
 					}
 					disturb(t, e, 1)
@@ -134,7 +138,7 @@ func TestOnceUnknown(t *testing.T) {
 				defer func() { _ = recover() }()
 				_, _ = c.Once("a", func() (any, int, error) { panic("meant") })
 			}()
-			if err := readNumber(c); err != nil {
+			if err := raiseNumber(c); err != nil {
 				return nil, err
 			}
 			disturb(t, e, 2)
