@@ -79,16 +79,25 @@ func restoreCounters(ctx context.Context, repo *storage.Repo) error {
 // for ever. A server that does not get them goes by its own counters.
 const sharedWait = time.Second
 
-// takeIn learns what other servers have counted of an attempt, and returns that.
+// takeIn learns what other servers have counted of an attempt, and returns that. What was counted before the clock was set back is
+// lowered in the store, as each server does in memory: it would shut out a user until the clock is there again.
 func takeIn(tx *storage.Tx, a *password.Attempt, from password.Origin) (map[password.Key]password.Stored, error) {
 	if !tx.Repo().Shared() {
 		return nil, nil
 	}
-	stored, err := storedCounters(tx, a.Counters(from))
-	if err == nil {
-		password.Of(tx.Repo().Memory()).TakeIn(stored)
+	keys := a.Counters(from)
+	stored, err := storedCounters(tx, keys)
+	if err != nil {
+		return nil, err
 	}
-	return stored, err
+	if len(a.Lowered(stored)) > 0 {
+		putCounters(tx.Context(), tx.Repo(), func(tx *storage.Tx) (map[password.Key]password.Stored, error) {
+			stored, err := storedCounters(tx, keys)
+			return a.Lowered(stored), err
+		})
+	}
+	password.Of(tx.Repo().Memory()).TakeIn(stored)
+	return stored, nil
 }
 
 func storedCounters(tx *storage.Tx, keys []password.Key) (map[password.Key]password.Stored, error) {

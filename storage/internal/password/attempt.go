@@ -112,10 +112,23 @@ func (a *Attempt) Failures(stored map[Key]Stored) map[Key]Stored {
 	now, out := a.c.clock(), map[Key]Stored{}
 	for _, u := range a.uses {
 		s := stored[u.key]
-		all := time.Duration(u.burst) * u.every
-		used := min(max(0, s.Whole.Sub(now)), all)
-		s.Whole = now.Add(min(used+u.every, all))
+		used := min(max(0, s.Whole.Sub(now)), u.all())
+		s.Whole = now.Add(min(used+u.every, u.all()))
 		out[u.key] = s
+	}
+	return out
+}
+
+// Lowered returns the counters that say more than a whole budget, as those do that were stored before the clock was set back, lowered
+// to all of it from now on.
+func (a *Attempt) Lowered(stored map[Key]Stored) map[Key]Stored {
+	now, out := a.c.clock(), map[Key]Stored{}
+	for _, u := range a.uses {
+		s, most := stored[u.key], now.Add(u.all())
+		if s.Whole.After(most) {
+			s.Whole = most
+			out[u.key] = s
+		}
 	}
 	return out
 }

@@ -15,6 +15,9 @@ type rate struct {
 	every time.Duration
 }
 
+// all is how long it takes until a budget that is used up is whole again.
+func (r rate) all() time.Duration { return time.Duration(r.burst) * r.every }
+
 // Failed attempts are counted for a name together with the place they come from, for a name over all places that the
 // user is not known to use, and for an address over all names. In a day from strangers that is 1,000 for a user, and
 // 7,200 for a link; from one address 2,500.
@@ -54,11 +57,10 @@ type throttle struct {
 
 // used returns how much of a budget is used up. If the clock was set back, that is all of it from now on.
 func (t *throttle) used(u use, now time.Time) time.Duration {
-	all := time.Duration(u.burst) * u.every
 	used := t.whole[u.key].Sub(now)
-	if used > all {
-		used = all
-		t.set(u.key, now.Add(all), now)
+	if used > u.all() {
+		used = u.all()
+		t.set(u.key, now.Add(used), now)
 	}
 	return max(0, used)
 }
