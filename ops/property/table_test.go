@@ -72,9 +72,11 @@ func TestOne(t *testing.T) {
 		{"Document.RemoveItemFromListProperty", `{"xpath": "dc:title", "index": 0}`, "! invalid xpath: property dc:title: must be a list, not string", "dc:title", "A"},
 	}
 	for _, test := range tests {
-		serve(t).Play([]opstest.Row{
-			{"alice", test.op, "/ws/a", test.params, test.result},
-			{"", "see", "/ws/a", test.xpath, test.want},
+		t.Run(test.op+" "+test.params, func(t *testing.T) {
+			serve(t).Play([]opstest.Row{
+				{"alice", test.op, "/ws/a", test.params, test.result},
+				{"", "see", "/ws/a", test.xpath, test.want},
+			})
 		})
 	}
 }
@@ -106,9 +108,11 @@ func TestSchemas(t *testing.T) {
 		{"Document.RemoveFacet", `{}`, `! invalid missing_parameter facet: parameter "facet" is missing`, "dc:title", "A"},
 	}
 	for _, test := range tests {
-		serve(t).Play([]opstest.Row{
-			{"alice", test.op, "/ws/a", test.params, test.result},
-			{"", "see", "/ws/a", test.xpaths, test.want},
+		t.Run(test.op+" "+test.params, func(t *testing.T) {
+			serve(t).Play([]opstest.Row{
+				{"alice", test.op, "/ws/a", test.params, test.result},
+				{"", "see", "/ws/a", test.xpaths, test.want},
+			})
 		})
 	}
 }
