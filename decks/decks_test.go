@@ -23,22 +23,23 @@ type service struct {
 	*engine.Engine
 	t     testing.TB
 	shift func(time.Duration) // sets the clock
+	stop  func()              // stops it, which otherwise goes on by a second each time that it is looked at
 }
 
 func newService(t testing.TB) *service {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at, tick := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), time.Second
 	var mu sync.Mutex
-	add := func(d time.Duration) time.Time {
+	setClock := func(change func()) time.Time {
 		mu.Lock()
 		defer mu.Unlock()
-		at = at.Add(d)
+		change()
 		return at
 	}
 	repo := storagetest.Open(t, func(c *storage.Config) {
 		c.Owners = append(slices.Clip(c.Owners), Owners...)
-		c.Clock = func() time.Time { return add(time.Second) }
+		c.Clock = func() time.Time { return setClock(func() { at = at.Add(tick) }) }
 	})
 	Listen(repo)
 	err := repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
@@ -59,7 +60,10 @@ func newService(t testing.TB) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &service{engine.New(engine.Config{Repo: repo, Set: set, Log: log}), t, func(d time.Duration) { add(d) }}
+	return &service{
+		engine.New(engine.Config{Repo: repo, Set: set, Log: log}), t,
+		func(d time.Duration) { setClock(func() { at = at.Add(d) }) }, func() { setClock(func() { tick = 0 }) },
+	}
 }
 
 // try runs an operation for a user.
