@@ -317,6 +317,10 @@ func (t *Tx) regrouped() error {
 	return t.kv.Set(membersKey, epoch)
 }
 
+// Ends says that the transaction ends what others act by, such as a key: none of those that are under way is committed after it without
+// having run again.
+func Ends(t *Tx) { t.kv.Strict() }
+
 // While returns a principal who acts as long as a proof is good. Rows are the keys of what says that it is, which a store
 // across a network is asked for together with the rest that every transaction reads.
 func (p *Principal) While(by Proof, rows ...[]byte) *Principal {

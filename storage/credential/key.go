@@ -160,6 +160,7 @@ func RevokeKey(tx *storage.Tx, id int64) error {
 		return nil
 	}
 	k.Revoked = tx.Now()
+	storage.Ends(tx)
 	tx.AfterCommit(row.Of[signingRows[keyRow]](tx.Repo().Memory()).drop)
 	storage.NoteChange(tx, "record", "key of "+k.User)
 	return tx.Secret(keys).Put(keyName(id), k)
@@ -167,6 +168,7 @@ func RevokeKey(tx *storage.Tx, id int64) error {
 
 // endKeys removes the keys of a user.
 func endKeys(tx *storage.Tx, user string) error {
+	storage.Ends(tx)
 	tx.AfterCommit(row.Of[signingRows[keyRow]](tx.Repo().Memory()).drop)
 	for k, err := range eachKey(tx, user) {
 		if err != nil {

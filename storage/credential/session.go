@@ -132,6 +132,7 @@ func EndOwnSession(tx *storage.Tx, id string) error {
 
 // endSession removes a session.
 func endSession(tx *storage.Tx, user, name string) error {
+	storage.Ends(tx)
 	return cmp.Or(tx.Secret(sessions).Delete(name), tx.Secret(sessionsOf).Delete(ownSession(user, name)))
 }
 

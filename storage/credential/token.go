@@ -140,6 +140,7 @@ func RevokeToken(tx *storage.Tx, token string) error {
 }
 
 func dropToken(tx *storage.Tx, d *DeviceToken) error {
+	storage.Ends(tx)
 	return cmp.Or(tx.Secret(tokens).Delete(secret.Hash(d.Token)), tx.Secret(tokenOf).Delete(d.key()))
 }
 

@@ -163,6 +163,10 @@ type Batch struct {
 	Writes []Mutation // sorted by key, no key twice
 	Reads  Reads
 	Wake   []string
+
+	// Strict refuses others that have read what this one writes, if they write and would be committed after it: a store that is
+	// serializable may otherwise put them before it.
+	Strict bool
 }
 
 // Mutation is one write. A nil value deletes.

@@ -159,7 +159,7 @@ func (p *part) keys(keys [][]byte) [][]byte {
 // Commit hands the batch on under the keys of the store, in their order there.
 func (s *partSnapshot) Commit(ctx context.Context, b *Batch) error {
 	p := s.part
-	there := Batch{Writes: slices.Clone(b.Writes), Wake: b.Wake}
+	there := Batch{Writes: slices.Clone(b.Writes), Wake: b.Wake, Strict: b.Strict}
 	for i := range there.Writes {
 		there.Writes[i].Key = p.key(there.Writes[i].Key)
 	}

@@ -34,6 +34,8 @@ type Tx struct {
 	spans []reach
 	wake  []string
 	after []func()
+
+	strict bool // see Strict
 }
 
 // entry is a buffered write; a nil value deletes.
@@ -358,6 +360,10 @@ func (t *Tx) Wake(topic string) {
 	}
 }
 
+// Strict has no other transaction that writes be committed after this one if it has read what this one writes: it runs again. Without
+// it, a store that processes share may put such a one before this one, as if it had been committed earlier.
+func (t *Tx) Strict() { t.strict = true }
+
 // AfterCommit runs fn once after the commit, in the order of the calls. In a View it
 // runs when the view has ended well.
 func (t *Tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }
@@ -399,7 +405,7 @@ func (t *Tx) commit() error {
 	if t.own.Len() == 0 && len(t.wake) == 0 {
 		return nil
 	}
-	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake}
+	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake, Strict: t.strict}
 	for c := t.own.Range(nil, nil, false); c.Next(); {
 		e := c.Value()
 		if e.claim && e.stored == nil {

@@ -93,6 +93,7 @@ func End(tx *storage.Tx, user, client string) error {
 	if err != nil {
 		return err
 	}
+	storage.Ends(tx)
 	return d.Delete(e.ID)
 }
 
@@ -126,6 +127,7 @@ func EndAll(tx *storage.Tx, user string) error {
 	if err := tx.MayWrite(); err != nil {
 		return err
 	}
+	storage.Ends(tx)
 	for {
 		d, rows, err := own(tx, user, "")
 		if err != nil || len(rows) == 0 {

@@ -242,6 +242,7 @@ func setPassword(t *storage.Tx, user, text, field string) error {
 		return err
 	}
 	t.AfterCommit(func() { c.Forget(user) })
+	storage.Ends(t)
 	return t.Secret(password.Users).Put(user, password.Row{Hash: hash})
 }
 

@@ -84,7 +84,7 @@ func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 		out.add("enter", nil)
 	}
 	s.guard(out, unread)
-	write(out, rest)
+	write(out, rest, b.Strict)
 	if in != nil {
 		out.copy(in)
 	}
@@ -162,7 +162,7 @@ func (s *snapshot) guard(b *batch, keys [][]byte) {
 
 // write adds the statements that write rows, which are sorted so that transactions wait for each other rather than
 // meet in a deadlock.
-func write(b *batch, writes []kv.Mutation) {
+func write(b *batch, writes []kv.Mutation, strict bool) {
 	var gone, newKeys, newValues, keys, values [][]byte
 	for _, w := range writes {
 		switch {
@@ -181,6 +181,9 @@ func write(b *batch, writes []kv.Mutation) {
 	}
 	writeRows(b, "upsert", keys, values)
 	writeRows(b, "insert", newKeys, newValues)
+	if strict {
+		b.add("strict", nil)
+	}
 }
 
 func writeRows(b *batch, statement string, keys, values [][]byte) {

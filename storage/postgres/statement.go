@@ -26,6 +26,9 @@ var statements = map[string]string{
 	"insert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
 	"upsert":     "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
 	"confirm":    "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
+	// Every commit writes a slot. A transaction that reads all of them comes before those that are under way, so that the database refuses
+	// those of them that would have to come first, because they have read what it writes.
+	"strict": "SELECT count(token) FROM slots",
 
 	"scan":              scanSQL("k, v", true, false),
 	"scan_open":         scanSQL("k, v", false, false),

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"Sequences", testSequences},
 		{"Serializable", func(t *testing.T, d *kv.DB) { testSerializable(t, d) }},
 		{"Snapshots", testSnapshots},
+		{"Strict", testStrict},
 		{"Verify", testVerify},
 		{"Void", testVoid},
 		{"Watch", testWatch},

@@ -231,6 +231,27 @@ func testWriteSkew(t *testing.T, d *kv.DB) {
 	}
 }
 
+// testStrict: what has read a row does not come before a strict transaction that writes it and is committed first, although that one has
+// read nothing; what has not read it does.
+func testStrict(t *testing.T, d *kv.DB) {
+	put(t, d, "key", "good", "other", "1")
+	read := func(key string) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error { _, err := tx.Get([]byte(key)); return err }
+	}
+	for _, tt := range []struct {
+		name, reads string
+		runs        int
+	}{{"it was read", "key", 2}, {"another was read", "other", 1}} {
+		runs := race(t, d, read(tt.reads), func(tx *kv.Tx) error {
+			tx.Strict()
+			return tx.Set([]byte("key"), []byte("revoked"))
+		}, set("far", "1"))
+		if runs != tt.runs {
+			t.Errorf("%s: ran %d times, want %d", tt.name, runs, tt.runs)
+		}
+	}
+}
+
 // fiveRows makes k10 to k50 all there is.
 func fiveRows(tx *kv.Tx) error {
 	for row, err := range tx.Scan(kv.Range{}) {
