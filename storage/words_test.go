@@ -206,6 +206,50 @@ func TestSearchSeesWhatIsCommitted(t *testing.T) {
 	}
 }
 
+// TestFrequentWords: what words find that many documents have is known without reading texts: for a page in an order, for all results, and
+// together with other conditions.
+func TestFrequentWords(t *testing.T) {
+	w := newWorld(t)
+	w.many(60, func(i int) (string, string, string, storage.Props) {
+		props := storage.Props{"dc:title": fmt.Sprintf("frequent %03d", i), "dc:source": "source"}
+		if i%6 == 5 {
+			props["dc:title"] = fmt.Sprintf("other %03d", i)
+		}
+		return "/default-domain/workspaces", fmt.Sprintf("d%02d", i), "File", props
+	})
+	indexText(t, w.Repo)
+	search.SetCosts(w.Repo, search.Costs{Sorted: 10, Few: 5, Subtree: 5, Known: 1000, Loads: 5, Factor: 10})
+	for _, tt := range []struct {
+		where, access string
+		names         string
+	}{
+		{"ecm:fulltext = 'frequent' ORDER BY dc:title DESC", "dc:title", "d58 d57 d56 d55 d54 d52 d51 d50 d49 d48"},
+		{"ecm:fulltext = 'freq*' ORDER BY dc:title DESC", "dc:title", "d58 d57 d56 d55 d54 d52 d51 d50 d49 d48"},
+		{"ecm:fulltext = 'freq* 0*' ORDER BY dc:title", "dc:title", "d00 d01 d02 d03 d04 d06 d07 d08 d09 d10"},
+		{"ecm:fulltext = 'frequent source -other' ORDER BY dc:title", "dc:title", "d00 d01 d02 d03 d04 d06 d07 d08 d09 d10"},
+		{"ecm:fulltext = 'frequent -012' ORDER BY dc:title", "dc:title", "d00 d01 d02 d03 d04 d06 d07 d08 d09 d10"},
+		{"ecm:fulltext = 'frequent' AND dc:title > 'frequent 050' ORDER BY dc:title", "dc:title", "d51 d52 d54 d55 d56 d57 d58"},
+		{"ecm:fulltext = 'frequent'", "ecm:uuid", ""},
+	} {
+		plan, names := planAndNames(t, w.Repo, "SELECT * FROM File WHERE "+tt.where)
+		got := strings.Join(names, " ")
+		if tt.names == "" && len(names) == 10 {
+			got = ""
+		}
+		if got != tt.names || !strings.Contains(plan, "access: "+tt.access+",") || tt.names != "" && !strings.Contains(plan, " 0 documents besides") {
+			t.Errorf("%s: %s\n%s", tt.where, got, plan)
+		}
+	}
+	w.view(w.System(), func(tx *storage.Tx) error {
+		n := 0
+		more, err := search.Values(tx, "SELECT ecm:name FROM File WHERE ecm:fulltext = 'freq*' ORDER BY dc:title", search.Options{}, 1000, func([]any) { n++ })
+		if n != 50 || more {
+			t.Errorf("%d results, more: %t", n, more)
+		}
+		return err
+	})
+}
+
 // TestBacklog: a transaction lists the documents it changes in few rows, what it undoes is not on the list,
 // and rows of one document each, as they once were, are worked on too.
 func TestBacklog(t *testing.T) {

@@ -73,7 +73,6 @@ func (t planner) foundPaths(p *plan) (all []*accessPath) {
 type termSearch struct {
 	t     planner
 	exact bool // what is found meets the condition
-	read  int  // rows of lists
 }
 
 // list is a list of documents: those of any of the terms, or of terms with a beginning.
@@ -128,16 +127,55 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 	if err := s.count(lists); err != nil {
 		return nil, false, err
 	}
-	slices.SortStableFunc(lists, func(a, b list) int { return a.rows - b.rows })
+	slices.SortFunc(lists, func(a, b list) int { return a.rows - b.rows })
+	if lists[0].rows > s.t.costs.direct {
+		return s.onMany(lists, without)
+	}
 	if slices.ContainsFunc(lists[1:], func(l list) bool { return l.starts }) {
 		s.exact = false // the documents are read
 	}
 	for _, r := range lists[0].ranges() {
-		if ids, err = s.onAll(ids, r, lists[1:], without); err != nil || s.read > s.t.costs.known {
+		if ids, err = s.onAll(ids, r, lists[1:], without); err != nil {
 			return nil, false, err
 		}
 	}
 	return ids, true, nil
+}
+
+// onMany returns the documents that are on all of some long lists and on none of those without, which are read as a whole. It is not ok
+// if all are too long for that.
+func (s *termSearch) onMany(lists, without []list) (ids []layout.ID, ok bool, err error) {
+	for i, l := range slices.Concat(lists, without) {
+		on, whole, err := s.whole(&l)
+		in := found{ids: on}
+		switch {
+		case err != nil:
+			return nil, false, err
+		case !whole:
+			s.exact = false
+		case i >= len(lists):
+			ids = slices.DeleteFunc(ids, in.has)
+		case !ok:
+			ids, ok = on, true
+		default:
+			ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !in.has(id) })
+		}
+	}
+	return ids, ok, nil
+}
+
+// whole returns all documents of a list, unless it is too long.
+func (s *termSearch) whole(l *list) (ids []layout.ID, ok bool, err error) {
+	for _, r := range l.ranges() {
+		r.KeysOnly = true
+		for row, err := range s.t.kv().Scan(r) {
+			if err != nil || len(ids) == s.t.costs.known {
+				return nil, false, err
+			}
+			ids = append(ids, layout.IDAtEnd(row.Key))
+		}
+	}
+	return layout.SortIDs(ids), true, nil
 }
 
 // onAll appends those of a range of the shortest list that are on all the others and on none of those without.
@@ -151,9 +189,6 @@ func (s *termSearch) onAll(ids []layout.ID, r kv.Range, others, without []list) 
 		p, err := parsePosting(row.Key)
 		if err != nil {
 			return nil, err
-		}
-		if s.read++; s.read > s.t.costs.known {
-			return nil, nil
 		}
 		if rows = append(rows, p); len(rows) == postingsAhead {
 			if ids, err = s.meeting(ids, rows, others, without); err != nil {

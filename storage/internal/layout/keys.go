@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
@@ -290,7 +291,7 @@ func TextKey(digest string) []byte {
 
 // SortIDs sorts identifiers and leaves each once.
 func SortIDs(ids []ID) []ID {
-	slices.SortFunc(ids, func(a, b ID) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, func(a, b ID) int { return bytes.Compare(a[:], b[:]) })
 	return slices.Compact(ids)
 }
 
