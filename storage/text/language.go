@@ -1,9 +1,11 @@
 package text
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
@@ -61,10 +63,29 @@ func Language(name string) string {
 	return unknown
 }
 
+// memoSlots is how many words of a language are remembered with their stems, at most. Most words of a text are few, which
+// all texts share, and a stem takes longer to find than to look up.
+const memoSlots = 1 << 13
+
+// stemmed is a word with its stem.
+type stemmed struct{ word, stem string }
+
+var memoSeed = maphash.MakeSeed()
+
 func by(stem func(*snowballstem.Env) bool) func(string) string {
+	var memo atomic.Pointer[[memoSlots]atomic.Pointer[stemmed]]
 	return func(word string) string {
+		if memo.Load() == nil {
+			memo.CompareAndSwap(nil, new([memoSlots]atomic.Pointer[stemmed]))
+		}
+		at := &memo.Load()[maphash.String(memoSeed, word)%memoSlots]
+		if known := at.Load(); known != nil && known.word == word {
+			return known.stem
+		}
 		env := snowballstem.NewEnv(word)
 		stem(env)
-		return env.Current()
+		found := &stemmed{strings.Clone(word), env.Current()} // the word may be a piece of a long text
+		at.Store(found)
+		return found.stem
 	}
 }
