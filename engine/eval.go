@@ -283,8 +283,8 @@ var docMembers = map[string]func(d *storage.Doc) any{
 	"isProxy":               func(d *storage.Doc) any { return d.IsProxy() },
 	"isVersion":             func(d *storage.Doc) any { return d.IsVersion() },
 	"isTrashed":             func(d *storage.Doc) any { return d.IsTrashed() },
-	"hasFacet":              func(d *storage.Doc) any { return has(List(d.Facets())) },
-	"hasSchema":             func(d *storage.Doc) any { return has(schemaNames(d)) },
+	"hasFacet":              func(d *storage.Doc) any { return has(func() []any { return List(d.Facets()) }) },
+	"hasSchema":             func(d *storage.Doc) any { return has(func() []any { return schemaNames(d) }) },
 	"getProperty":           getProperty,
 }
 
@@ -308,8 +308,8 @@ func schemaNames(d *storage.Doc) []any {
 }
 
 // has is a function that tells whether a list has a value.
-func has(list []any) expr.Func {
-	return func(args ...any) (any, error) { return len(args) == 1 && slices.Contains(list, args[0]), nil }
+func has(list func() []any) expr.Func {
+	return func(args ...any) (any, error) { return len(args) == 1 && slices.Contains(list(), args[0]), nil }
 }
 
 // property returns a property; an xpath that is not there reads as nil.
@@ -335,7 +335,12 @@ var docMemberNames = slices.Sorted(maps.Keys(docMembers))
 
 // docView is a document as expressions see it: with all members, or, if a program looks at nothing else, with those that it names.
 func docView(p *expr.Program, d *storage.Doc, all bool) map[string]any {
-	m := map[string]any{expr.Handle: d, expr.Lookup: func(name string) any { return known(d, name) }}
+	size := 4 + 2*len(p.Keys)
+	if all {
+		size += len(docMembers)
+	}
+	m := make(map[string]any, size)
+	m[expr.Handle], m[expr.Lookup] = d, func(name string) any { return known(d, name) }
 	if all {
 		for name, member := range docMembers {
 			m[name] = member(d)

@@ -92,9 +92,13 @@ func (n *naming) held(parent layout.ID, name string) bool {
 	return ok && h.by == nil
 }
 
-// note remembers that a name is taken by somebody else.
+// note remembers that a name is taken by somebody else, and that it was wanted.
 func (n *naming) note(parent layout.ID, name string, now int64) {
 	key := childName{parent, name}
+	at := &n.taken[slot(parent, "")]
+	if last := at.Load(); last == nil || last.childName != key || now-last.seen > rivalry/2 {
+		at.Store(&takenName{key, now})
+	}
 	if base := unstamped(name); base != name {
 		n.rivals[slot(parent, base)].Store(now)
 	}
@@ -157,14 +161,6 @@ func (n *naming) wanted(parent layout.ID, now int64) string {
 		return last.name
 	}
 	return ""
-}
-
-// want notes that a name was wanted and found to be taken.
-func (n *naming) want(parent layout.ID, name string, now int64) {
-	at := &n.taken[slot(parent, "")]
-	if last := at.Load(); last == nil || last.childName != (childName{parent, name}) || now-last.seen > rivalry/2 {
-		at.Store(&takenName{childName{parent, name}, now})
-	}
 }
 
 // rivalry is for how many milliseconds after another process gave the same suffix, or a name was found taken, it is likely to happen
@@ -315,9 +311,7 @@ func (t *Tx) presume(parent layout.ID, name string, key []byte) (bool, error) {
 		return t.repo.naming.take(t.claims, parent, name), nil
 	}
 	if !written {
-		now := t.now.UnixMilli()
-		t.repo.naming.note(parent, name, now)
-		t.repo.naming.want(parent, name, now)
+		t.repo.naming.note(parent, name, t.now.UnixMilli())
 	}
 	return false, nil
 }

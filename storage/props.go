@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -189,14 +190,19 @@ func (d *Doc) IsNote() bool {
 // NoteTitles returns the titles of which NoteName may have made a name.
 func NoteTitles(name string) []string {
 	titles := []string{name}
-	if end := path.Ext(name); slices.Contains(noteEndings, end) {
+	if end := path.Ext(name); end == plainEnding || slices.Contains(slices.Collect(maps.Values(noteEndings)), end) {
 		titles = append(titles, strings.TrimSuffix(name, end))
 	}
 	return titles
 }
 
-// noteEndings are those that noteEnding returns.
-var noteEndings = []string{".html", ".md", ".txt", ".xml"}
+// noteEndings are the endings of names of notes by their types; those of any other type have plainEnding.
+var noteEndings = map[string]string{
+	"text/html": ".html", "application/xhtml+xml": ".html", "text/markdown": ".md", "text/x-web-markdown": ".md",
+	"text/xml": ".xml", "application/xml": ".xml",
+}
+
+const plainEnding = ".txt"
 
 // NoteName is the name of the text of a note as a file: its title, which gets an ending unless it has one of the type.
 func NoteName(title, typ string) string {
@@ -204,19 +210,7 @@ func NoteName(title, typ string) string {
 	if typ, _ = blob.TypeOf("", typ, nil); named == typ {
 		return title
 	}
-	return title + noteEnding(typ)
-}
-
-func noteEnding(typ string) string {
-	switch typ {
-	case "text/html", "application/xhtml+xml":
-		return ".html"
-	case "text/markdown", "text/x-web-markdown":
-		return ".md"
-	case "text/xml", "application/xml":
-		return ".xml"
-	}
-	return ".txt"
+	return title + cmp.Or(noteEndings[typ], plainEnding)
 }
 
 // AllBlobs returns the document's files: the main one first, then those of files:files.

@@ -197,7 +197,7 @@ func (k *keyRow) good(now time.Time) bool {
 }
 
 // used returns when a key was used last, given when a request was noted that came with it. A request may be noted before its transaction
-// finds that another process has revoked the key; it is refused then, and is no use.
+// finds that another process has revoked the key. Such a request is refused, and does not count.
 func (k *keyRow) used(at time.Time) time.Time {
 	if at.After(k.LastUsed) && (k.Revoked.IsZero() || at.Before(k.Revoked)) {
 		return at

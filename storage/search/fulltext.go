@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -19,11 +18,6 @@ const maxPending = 500
 type found struct {
 	ids   []layout.ID // sorted
 	exact bool        // all of them meet the condition
-}
-
-func (f *found) has(id layout.ID) bool {
-	_, ok := slices.BinarySearchFunc(f.ids, id, func(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) })
-	return ok
 }
 
 // takeText answers a full-text condition with the documents found by terms. If they are many, they are one of the ways to find
@@ -147,18 +141,17 @@ func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err erro
 func (s *termSearch) onMany(lists, without []list) (ids []layout.ID, ok bool, err error) {
 	for i, l := range slices.Concat(lists, without) {
 		on, whole, err := s.whole(&l)
-		in := found{ids: on}
 		switch {
 		case err != nil:
 			return nil, false, err
 		case !whole:
 			s.exact = false
 		case i >= len(lists):
-			ids = slices.DeleteFunc(ids, in.has)
+			ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return layout.HasID(on, id) })
 		case !ok:
 			ids, ok = on, true
 		default:
-			ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !in.has(id) })
+			ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !layout.HasID(on, id) })
 		}
 	}
 	return ids, ok, nil
@@ -370,10 +363,7 @@ func (s *termSearch) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, 
 	if err != nil || more || len(stale) == 0 {
 		return ids, err
 	}
-	ids = slices.DeleteFunc(ids, func(id layout.ID) bool {
-		_, is := slices.BinarySearchFunc(stale, id, func(a, b layout.ID) int { return slices.Compare(a[:], b[:]) })
-		return is
-	})
+	ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return layout.HasID(stale, id) })
 	if err := s.t.in().Ahead(stale); err != nil {
 		return nil, err
 	}

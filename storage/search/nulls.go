@@ -104,7 +104,7 @@ func (r *scan) lacksValue(h *candidate) (lacks, sure bool, err error) {
 	if r.valued == nil || err != nil {
 		return false, false, err
 	}
-	_, has := slices.BinarySearchFunc(r.valued, h.id, compareIDs)
+	has := layout.HasID(r.valued, h.id)
 	return !has, true, nil
 }
 
@@ -126,8 +126,6 @@ func (r *scan) findValued() error {
 	return nil
 }
 
-func compareIDs(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) }
-
 // everyID offers all documents in the order of their ids.
 func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
 	rng := kv.Prefix([]byte{layout.NodeSpace})
@@ -145,7 +143,7 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 				return err
 			}
 		}
-		if _, has := slices.BinarySearchFunc(r.valued, id, compareIDs); has {
+		if layout.HasID(r.valued, id) {
 			if err := r.count(); err != nil {
 				return err
 			}

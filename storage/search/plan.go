@@ -283,7 +283,7 @@ func exactID(v any) (layout.ID, bool) {
 // setIDs narrows the candidates to known documents.
 func (p *plan) setIDs(ids []layout.ID, x *query.Predicate) {
 	if p.direct != nil {
-		ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !(&found{ids: p.ids}).has(id) })
+		ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !layout.HasID(p.ids, id) })
 	}
 	p.ids, p.direct = layout.SortIDs(ids), append(p.direct, query.Format(x))
 }

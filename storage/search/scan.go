@@ -436,7 +436,7 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 		}
 	}
 	if f := r.p.found[e]; f != nil {
-		if in := f.has(h.id); !in || f.exact {
+		if in := layout.HasID(f.ids, h.id); !in || f.exact {
 			return in, nil
 		}
 	}

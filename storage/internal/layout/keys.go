@@ -291,9 +291,17 @@ func TextKey(digest string) []byte {
 
 // SortIDs sorts identifiers and leaves each once.
 func SortIDs(ids []ID) []ID {
-	slices.SortFunc(ids, func(a, b ID) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(ids, compareIDs)
 	return slices.Compact(ids)
 }
+
+// HasID reports whether an id is among sorted ones.
+func HasID(ids []ID, id ID) bool {
+	_, has := slices.BinarySearchFunc(ids, id, compareIDs)
+	return has
+}
+
+func compareIDs(a, b ID) int { return bytes.Compare(a[:], b[:]) }
 
 // TextIndex stands for the terms in the list of indexes; another version of the analysis has another
 // number.
