@@ -19,7 +19,7 @@ import (
 func Called(t *storage.Tx, folder *storage.Doc, texts ...string) iter.Seq2[*storage.Doc, error] {
 	return func(yield func(*storage.Doc, error) bool) {
 		in := t.Internal(row.Ordered{})
-		c := calls{in: in, folder: in.ID(folder), whole: !in.Usable(layout.FileIndex) || !in.Usable("dc:title")}
+		c := calls{in: in, folder: in.ID(folder), whole: !in.Usable(layout.FileIndex) || !in.Usable("dc:title"), factor: stateOf(t.Repo()).costs.factor}
 		err := c.ahead(texts)
 		for _, text := range texts {
 			if err == nil && !c.whole {
@@ -43,6 +43,7 @@ type calls struct {
 	folder layout.ID
 	found  []called
 	whole  bool // it is better to walk through all of them
+	factor int  // rows that cost as much as reading a document
 }
 
 type called struct {
@@ -107,7 +108,7 @@ func (c *calls) scan(r kv.Range) error {
 		}
 		if n++; n == next {
 			next *= 4
-			_, more, err := c.in.KV().Count(kv.Prefix(layout.ChildrenPrefix(c.folder)), n/usualCosts.factor)
+			_, more, err := c.in.KV().Count(kv.Prefix(layout.ChildrenPrefix(c.folder)), n/c.factor)
 			if c.whole = !more; err != nil || c.whole {
 				return err
 			}

@@ -191,7 +191,7 @@ func (w *execution) fill() error {
 		// The page is full, so the query has done what was asked for.
 		w.page.More = true // only the total is not known
 	case errors.Is(err, errCostly):
-		return w.p.costly(w.t.Repo().Limits().QueryRows)
+		return w.p.costly(err, w.t.Repo().Limits().QueryRows)
 	default:
 		return err
 	}
@@ -331,7 +331,7 @@ func (w *execution) whole(columns []query.Column, visit func(values []any) (more
 		return visit(values)
 	})
 	if errors.Is(err, errCostly) {
-		return w.p.costly(w.t.Repo().Limits().QueryRows)
+		return w.p.costly(err, w.t.Repo().Limits().QueryRows)
 	}
 	return err
 }

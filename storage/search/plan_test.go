@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -197,13 +198,17 @@ func TestShape(t *testing.T) {
 func TestCostly(t *testing.T) {
 	for n := range 8 {
 		q := selected(t, "SELECT * FROM Card WHERE card:note = '"+strings.Repeat("x", n)+strings.Repeat("😀", 100)+"'")
-		err := (&plan{q: q}).costly(10)
+		err := (&plan{q: q}).costly(errCostly, 10)
 		if text := err.Error(); strings.ToValidUTF8(text, "?") != text || !strings.Contains(text, "😀…; no index") || len(text) > 300 || fault.CodeOf(err) != fault.CodeQueryTooCostly {
 			t.Errorf("%q", text)
 		}
 	}
-	if err := (&plan{q: selected(t, "SELECT * FROM Card, Note")}).costly(7); err.Error() != "query: more than 7 rows read for FROM Card, Note; no index is selective enough" {
+	if err := (&plan{q: selected(t, "SELECT * FROM Card, Note")}).costly(errCostly, 7); err.Error() != "query: more than 7 rows read for FROM Card, Note; no index is selective enough" {
 		t.Errorf("got %q", err)
+	}
+	err := (&plan{q: selected(t, "SELECT * FROM Card")}).costly(errLong, 7)
+	if want := "query: reading rows took more than 5s for FROM Card; no index is selective enough"; err.Error() != want || !errors.Is(errLong, errCostly) {
+		t.Errorf("got %q, want %q", err, want)
 	}
 }
 

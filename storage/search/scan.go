@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -94,6 +95,9 @@ var errPatience = fault.Internal.Errorf("query: another plan is better")
 // errCostly is given a message by anyone who knows the query.
 var errCostly = fault.Limit.Errorf("query: too many rows").WithCode(fault.CodeQueryTooCostly)
 
+// errLong is errCostly of a walk that has taken queryTime.
+var errLong = fmt.Errorf("%w for the time", errCostly)
+
 func (r *scan) count() error {
 	r.t.spent.rows++
 	if r.read++; r.read > r.most {
@@ -104,7 +108,7 @@ func (r *scan) count() error {
 		return errPatience
 	}
 	if r.read&1023 == 0 && time.Since(r.begun) > queryTime {
-		return errCostly
+		return errLong
 	}
 	return nil
 }

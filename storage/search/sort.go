@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -355,8 +357,8 @@ func (p *plan) orderText() string {
 	return string(b)
 }
 
-// costly names what made a query read too many rows.
-func (p *plan) costly(limit int) error {
+// costly names what made a query read too many rows, or for too long.
+func (p *plan) costly(why error, limit int) error {
 	about := "FROM"
 	for i, from := range p.q.From {
 		if i > 0 {
@@ -370,5 +372,9 @@ func (p *plan) costly(limit int) error {
 			about = strings.ToValidUTF8(about[:200], "") + "…" // without the beginning of a character
 		}
 	}
-	return fault.Limit.Errorf("query: more than %d rows read for %s; no index is selective enough", limit, about).WithCode(fault.CodeQueryTooCostly)
+	spent := fmt.Sprintf("more than %d rows read", limit)
+	if errors.Is(why, errLong) {
+		spent = fmt.Sprintf("reading rows took more than %v", queryTime)
+	}
+	return fault.Limit.Errorf("query: %s for %s; no index is selective enough", spent, about).WithCode(fault.CodeQueryTooCostly)
 }
