@@ -238,29 +238,31 @@ func TestResultLater(t *testing.T) {
 		{op: "Repository.PageProvider", body: `{"params":{"providerName":"CURRENT_DOC_CHILDREN","queryParams":"/open"}}`, left: `"path":"/open/plain"`},
 	} {
 		for _, taken := range []bool{false, true} {
-			s := resttest.Start(t, resttest.Config{})
-			shared(t, s)
-			result := begin(t, s, x.op, x.body, x.headers...)
-			if taken {
-				if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
-					d, err := tx.Doc("/open/canary")
-					if err == nil {
-						_, err = tx.SetACL(d, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
+			t.Run(fmt.Sprintf("%s taken=%t", x.op, taken), func(t *testing.T) { // whose store is given back before the next one is opened
+				s := resttest.Start(t, resttest.Config{})
+				shared(t, s)
+				result := begin(t, s, x.op, x.body, x.headers...)
+				if taken {
+					if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+						d, err := tx.Doc("/open/canary")
+						if err == nil {
+							_, err = tx.SetACL(d, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
+						}
+						return err
+					}); err != nil {
+						t.Fatal(err)
 					}
-					return err
-				}); err != nil {
-					t.Fatal(err)
 				}
-			}
-			a := s.Do("GET", result, "", "as", "bob")
-			switch {
-			case !taken && (a.StatusCode != http.StatusOK || !strings.Contains(a.Text, "canary")):
-				t.Errorf("%s %s: %s %s", x.op, x.body, a.Status, a.Text)
-			case taken && x.left == "" && (a.StatusCode != http.StatusNotFound || strings.Contains(a.Text, "text of")):
-				t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)
-			case taken && x.left != "" && (a.StatusCode != http.StatusOK || strings.Contains(a.Text, "canary") || !strings.Contains(a.Text, x.left)):
-				t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)
-			}
+				a := s.Do("GET", result, "", "as", "bob")
+				switch {
+				case !taken && (a.StatusCode != http.StatusOK || !strings.Contains(a.Text, "canary")):
+					t.Errorf("%s %s: %s %s", x.op, x.body, a.Status, a.Text)
+				case taken && x.left == "" && (a.StatusCode != http.StatusNotFound || strings.Contains(a.Text, "text of")):
+					t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)
+				case taken && x.left != "" && (a.StatusCode != http.StatusOK || strings.Contains(a.Text, "canary") || !strings.Contains(a.Text, x.left)):
+					t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)
+				}
+			})
 		}
 	}
 }

@@ -239,23 +239,25 @@ func TestRevokedUnderWay(t *testing.T) {
 				if (way == "device" || way == "session") && r.name == "tool" || way == "device" && r.name == "deck" || (way == "group" || way == "right") && (r.name == "chunk" || r.name == "deck") {
 					continue // there one does not sign in that way, or it gives no right
 				}
-				e := newEnding(t)
-				headers, ends := e.signing()[way]()
-				batch, _ := e.must(e.Do("POST", "/api/v1/upload", "", headers...)).JSON(t)["batchId"].(string)
-				path := strings.ReplaceAll(r.path, "{batch}", batch)
-				headers = append(headers, "Content-Type", r.typ, "Accept", "application/json, text/event-stream")
-				a := e.slow(r.method, path, r.body, ends, headers...)
-				refused := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusNotFound
-				switch r.name {
-				case "tool":
-					refused = refused || strings.Contains(a.Text, `"isError":true`)
-				case "async":
-					refused = refused || e.refused(a, way)
-				}
-				done := e.made() + e.uploaded(batch) + e.renamed()
-				if ended := way != "nothing"; refused != ended || ended != (done == "") {
-					t.Errorf("%s: %s %s, made %q", r.name, a.Status, a.Text, done)
-				}
+				t.Run(r.name, func(t *testing.T) { // whose store is given back before the next one is opened
+					e := newEnding(t)
+					headers, ends := e.signing()[way]()
+					batch, _ := e.must(e.Do("POST", "/api/v1/upload", "", headers...)).JSON(t)["batchId"].(string)
+					path := strings.ReplaceAll(r.path, "{batch}", batch)
+					headers = append(headers, "Content-Type", r.typ, "Accept", "application/json, text/event-stream")
+					a := e.slow(r.method, path, r.body, ends, headers...)
+					refused := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusNotFound
+					switch r.name {
+					case "tool":
+						refused = refused || strings.Contains(a.Text, `"isError":true`)
+					case "async":
+						refused = refused || e.refused(a, way)
+					}
+					done := e.made() + e.uploaded(batch) + e.renamed()
+					if ended := way != "nothing"; refused != ended || ended != (done == "") {
+						t.Errorf("%s %s, made %q", a.Status, a.Text, done)
+					}
+				})
 			}
 		})
 	}

@@ -30,7 +30,7 @@ const Variable = "TEST_POSTGRES"
 var errMissing = errors.New("PostgreSQL is not installed")
 
 // Settings of the server that tests run on: what is lost with the machine need not be kept.
-var Settings = []string{"fsync=off", "max_pred_locks_per_transaction=2048", "max_connections=300", "shared_buffers=64MB"}
+var Settings = []string{"fsync=off", "max_pred_locks_per_transaction=2048", "max_connections=200", "shared_buffers=64MB"}
 
 var shared struct {
 	once    sync.Once
