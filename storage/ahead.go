@@ -7,15 +7,18 @@ import (
 	"catena/storage/kv"
 )
 
-// ahead has a store across a network fetch the rows of documents that are about to be loaded, in one round trip. It remembers
+// ahead has a store across a network fetch the rows of documents that are about to be loaded, and further ones, in one round trip. It remembers
 // them, so that a transaction that reads a document again, such as to change it, waits once.
-func (t *Tx) ahead(ids []layout.ID) error {
+func (t *Tx) ahead(ids []layout.ID, further ...func(layout.ID) []byte) error {
 	if !t.kv.Remote() {
 		return nil
 	}
-	keys := make([][]byte, 0, 2*len(ids))
+	keys := make([][]byte, 0, (2+len(further))*len(ids))
 	for _, id := range ids {
 		keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
+		for _, key := range further {
+			keys = append(keys, key(id))
+		}
 	}
 	return t.kv.Prefetch(keys)
 }

@@ -10,6 +10,7 @@ import (
 
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/text"
 )
 
 // The documents whose terms are not up to date are in rows "w 3 number", some in each, numbered in the
@@ -256,11 +257,55 @@ func idsIn(value []byte) []layout.ID {
 	return ids
 }
 
+// maxStale is how many documents a transaction that reads remembers whose terms are not up to date.
+const maxStale = 10_000
+
+// staleTerms are the documents whose terms are not up to date, in order.
+type staleTerms struct {
+	ids  []layout.ID
+	more bool // than are remembered
+}
+
 // pending returns the documents whose terms are not up to date, in order, or reports that there are more than limit.
 func (t *Tx) pending(limit int) (ids []layout.ID, more bool, err error) {
-	w, err := t.pendingRows(limit, nil)
-	if err != nil || w.more {
-		return nil, w.more, err
+	if t.kv.Writable() {
+		w, err := t.pendingRows(limit, nil)
+		if err != nil || w.more {
+			return nil, w.more, err
+		}
+		return layout.SortIDs(w.ids), false, nil
 	}
-	return layout.SortIDs(w.ids), false, nil
+	if t.stale == nil {
+		w, err := t.pendingRows(maxStale, nil)
+		if err != nil {
+			return nil, false, err
+		}
+		t.stale = &staleTerms{layout.SortIDs(w.ids), w.more}
+	}
+	if t.stale.more || len(t.stale.ids) > limit {
+		return nil, true, nil
+	}
+	return t.stale.ids, false, nil
+}
+
+// wordsKept returns the words that a document had when it was indexed, if it has them still; nil if they have to be found in its text.
+// A transaction that writes does not make use of them: it would be in the way of those who index.
+func (t *Tx) wordsKept(id layout.ID) (*text.Text, error) {
+	if t.kv.Writable() {
+		return nil, nil
+	}
+	ready, err := t.readyIndexes()
+	if err != nil || !ready.names[layout.TextIndex] {
+		return nil, err
+	}
+	stale, more, err := t.pending(maxStale)
+	if err != nil || more || layout.HasID(stale, id) {
+		return nil, err
+	}
+	row, err := t.kv.Get(layout.TermsKey(id))
+	if err != nil {
+		return nil, err
+	}
+	words, _ := text.FromRow(string(row))
+	return words, nil
 }

@@ -155,8 +155,10 @@ func (i Internal) RowsAhead(what string, id layout.ID, rows func(layout.ID) kv.R
 	return i.t.rowsAhead(what, id, rows)
 }
 
-// Ahead has a store across a network fetch documents that are about to be loaded.
-func (i Internal) Ahead(ids []layout.ID) error { return i.t.ahead(ids) }
+// Ahead has a store across a network fetch documents that are about to be loaded, and further rows of them.
+func (i Internal) Ahead(ids []layout.ID, further ...func(layout.ID) []byte) error {
+	return i.t.ahead(ids, further...)
+}
 
 // LoadCovered loads the document of an index row, regardless of who may see it; nil if it is gone.
 func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
@@ -225,7 +227,17 @@ func (i Internal) Text(d *Doc, key string) (any, error) {
 }
 
 // Words returns the words of a document, or those of one property.
-func (i Internal) Words(d *Doc, only *schema.Field) (*text.Text, error) { return i.t.textOf(d, only) }
+func (i Internal) Words(d *Doc, only *schema.Field) (*text.Text, error) {
+	if only == nil {
+		if kept, err := i.t.wordsKept(d.id); err != nil || kept != nil {
+			return kept, err
+		}
+	}
+	return i.t.textOf(d, only)
+}
+
+// WordsKept returns the words of a document without a look at it; nil if they are not known.
+func (i Internal) WordsKept(id layout.ID) (*text.Text, error) { return i.t.wordsKept(id) }
 
 // Members returns one side of a membership.
 func (i Internal) Members(kind byte, of string) ([]string, error) { return i.t.members(kind, of) }

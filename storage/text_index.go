@@ -274,10 +274,11 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
 // the row of the document's terms, so that two that index the same document conflict.
 func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
-	now, err := t.termsNow(id)
+	words, err := t.wordsNow(id)
 	if err != nil {
 		return 0, err
 	}
+	now := words.Terms()
 	was, err := t.terms(id)
 	if err != nil {
 		return 0, err
@@ -303,34 +304,29 @@ func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
 		}
 	}
 	if len(now) > 0 {
-		return rows + 1, set(layout.TermsKey(id), []byte(strings.Join(now, "\n")))
+		return rows + 1, set(layout.TermsKey(id), []byte(words.Row()))
 	}
 	return rows + 1, t.kv.Delete(layout.TermsKey(id))
 }
 
-// termsNow are those in the text of a document, sorted, which is not validated.
-func (t *Tx) termsNow(id layout.ID) (now []string, err error) {
+// wordsNow are those in the text of a document, which is not validated.
+func (t *Tx) wordsNow(id layout.ID) (words *text.Text, err error) {
 	err = t.kv.Unvalidated(func() error {
 		d, err := t.load(id)
 		if err != nil || d == nil {
+			words = &text.Text{}
 			return err
 		}
-		words, err := t.textOf(d, nil)
-		if err == nil {
-			now = words.Terms()
-		}
+		words, err = t.textOf(d, nil)
 		return err
 	})
-	return now, err
+	return words, err
 }
 
 // terms are those that a document is found by, sorted.
 func (t *Tx) terms(id layout.ID) ([]string, error) {
 	b, err := t.kv.Get(layout.TermsKey(id))
-	if err != nil || len(b) == 0 {
-		return nil, err
-	}
-	return strings.Split(string(b), "\n"), nil
+	return text.RowTerms(string(b)), err
 }
 
 // Full text finds documents by rows "w 1 term id", which are written behind the transactions that

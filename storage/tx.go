@@ -52,6 +52,7 @@ type session struct {
 	after        []func()
 	pinned       *[]string
 	marked       []layout.ID // documents whose terms are to be brought up to date, as far as no row says so
+	stale        *staleTerms // if it reads only, and was asked
 	noted        *uint64     // the number of the first of these rows
 	bound        uint64      // when this transaction began, none that had not ended had written rows below
 	memory       *row.Memory

@@ -211,7 +211,10 @@ func TestSearchSeesWhatIsCommitted(t *testing.T) {
 func TestFrequentWords(t *testing.T) {
 	w := newWorld(t)
 	w.many(60, func(i int) (string, string, string, storage.Props) {
-		props := storage.Props{"dc:title": fmt.Sprintf("frequent %03d", i), "dc:source": "source"}
+		props := storage.Props{"dc:title": fmt.Sprintf("frequent %03d", i), "dc:source": "the source"}
+		if i%2 > 0 {
+			props["dc:source"] = "source, the"
+		}
 		if i%6 == 5 {
 			props["dc:title"] = fmt.Sprintf("other %03d", i)
 		}
@@ -229,6 +232,8 @@ func TestFrequentWords(t *testing.T) {
 		{"ecm:fulltext = 'frequent source -other' ORDER BY dc:title", "dc:title", "d00 d01 d02 d03 d04 d06 d07 d08 d09 d10"},
 		{"ecm:fulltext = 'frequent -012' ORDER BY dc:title", "dc:title", "d00 d01 d02 d03 d04 d06 d07 d08 d09 d10"},
 		{"ecm:fulltext = 'frequent' AND dc:title > 'frequent 050' ORDER BY dc:title", "dc:title", "d51 d52 d54 d55 d56 d57 d58"},
+		{"ecm:fulltext = '\"the sources\"' ORDER BY dc:title", "dc:title", "d00 d02 d04 d06 d08 d10 d12 d14 d16 d18"},
+		{"ecm:fulltext = 'frequent -\"the source\"' ORDER BY dc:title", "dc:title", "d01 d03 d07 d09 d13 d15 d19 d21 d25 d27"},
 		{"ecm:fulltext = 'frequent'", "ecm:uuid", ""},
 	} {
 		plan, names := planAndNames(t, w.Repo, "SELECT * FROM File WHERE "+tt.where)
@@ -398,5 +403,67 @@ func TestManyUnreadable(t *testing.T) {
 	before = w.rows("w\x03")
 	if more, err := w.IndexText(t.Context()); more || !fault.Is(err, fault.Unavailable) || w.rows("w\x03") != before {
 		t.Errorf("nothing is left that can be read: %v, %v, %d rows", more, err, w.rows("w\x03"))
+	}
+}
+
+// TestPhrasesOfChanged: phrases are found in documents that were changed since they were indexed, by a transaction that reads and by
+// one that writes, and in those that were indexed by a version that kept no words.
+func TestPhrasesOfChanged(t *testing.T) {
+	w := newWorld(t)
+	w.many(3, func(i int) (string, string, string, storage.Props) {
+		return "/default-domain/workspaces", fmt.Sprintf("d%d", i), "File", storage.Props{"dc:title": "red apple, green pear", "dc:source": "blue plum"}
+	})
+	indexText(t, w.Repo)
+	w.update(w.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/default-domain/workspaces/d1")
+		if err == nil {
+			err = d.Set("dc:title", "green apple, red pear")
+		}
+		if err == nil {
+			_, err = tx.Save(d, storage.SaveOptions{})
+		}
+		return err
+	})
+	keepNoWords(t, w, "/default-domain/workspaces/d2")
+	check := func(words, want string) {
+		t.Helper()
+		if got := found(t, w.Repo, words); got != want {
+			t.Errorf("%s: %s, want %s", words, got, want)
+		}
+	}
+	for range 2 { // before and after it is indexed
+		check(`"red apples"`, "d0 d2")
+		check(`"green apple"`, "d1")
+		check(`pear -"red pear"`, "d0 d2")
+		check(`"green pe*"`, "d0 d2")
+		indexText(t, w.Repo)
+	}
+}
+
+// keepNoWords leaves only the terms of a document, as earlier versions did.
+func keepNoWords(t *testing.T, w *world, path string) {
+	t.Helper()
+	var id uuid.UUID
+	w.view(w.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc(storage.Ref(path))
+		if err == nil {
+			id, err = uuid.Parse(d.ID())
+		}
+		return err
+	})
+	err := w.db.Update(t.Context(), func(k *kv.Tx) error {
+		key := append([]byte("w\x02"), id[:]...)
+		row, err := k.Get(key)
+		if err != nil {
+			return err
+		}
+		_, terms, both := bytes.Cut(row, []byte("\n"))
+		if !both || row[0] != 0 {
+			t.Errorf("row %q", row)
+		}
+		return k.Set(key, terms)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -53,6 +53,8 @@ func TestRoundTripsOfMany(t *testing.T) {
 		{"a search for a word", "GET", search("ecm:fulltext = 'report'"), "", 4, 5},
 		{"a search for two words", "GET", search("ecm:fulltext = 'annual report'"), "", 5, 6},
 		{"a search for a word without another", "GET", search("ecm:fulltext = 'annual -nothing'"), "", 5, 6},
+		{"a search for a phrase", "GET", search(`ecm:fulltext = '"annual report"'`), "", 5, 6},
+		{"a search for a phrase in an order", "GET", search(`ecm:fulltext = '"annual report"' ORDER BY dc:modified`), "", 7, 8},
 		{"a folder with all enrichers", "GET", "/path" + many + "?n=%d&enrichers.document=" + enrichers, "", 2, 3},
 		{"a page with all enrichers", "GET", "/path" + many + "/f1/@children?pageSize=50&n=%d&enrichers.document=" + enrichers, "", 4, 5},
 		{"a page of versions", "GET", search("ecm:isVersion = 1"), "", 6, 7},

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+	"catena/storage/query"
 )
 
 // How many rows a scan reads ahead of the one it decides about: as many as results are wanted, within these bounds, then twice
@@ -55,7 +56,7 @@ func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (las
 	var rows []kv.Row
 	n := 0
 	flush := func() bool {
-		r.lives = false
+		r.fetched = fetched{}
 		for i, row := range rows {
 			r.ahead = rows[i:]
 			if !yield(row, nil) {
@@ -105,11 +106,19 @@ func (r *scan) wants(rng kv.Range) kv.Range {
 	return rng
 }
 
+// fetched says what has been fetched of the rows that were read ahead.
+type fetched struct {
+	docs  bool
+	words bool
+	lives bool // the live documents of the versions among them
+}
+
 // fetch has the store read what will mostly be asked for soon: the documents of the rows that were read ahead.
 func (r *scan) fetch() error {
-	if len(r.ahead) == 0 {
+	if r.fetched.docs || len(r.ahead) == 0 {
 		return nil
 	}
+	r.fetched.docs = true
 	keys := make([][]byte, 0, 2*len(r.ahead))
 	for _, row := range r.ahead {
 		if r.path.parent != nil {
@@ -126,17 +135,42 @@ func (r *scan) fetch() error {
 			keys = append(keys, layout.NodeKey(id))
 		}
 	}
-	r.ahead = nil
 	return r.t.kv().Prefetch(keys)
+}
+
+// fetchWords has the store read the words of the documents of the rows that were read ahead.
+func (r *scan) fetchWords() error {
+	if r.fetched.words || len(r.ahead) == 0 {
+		return nil
+	}
+	r.fetched.words = true
+	keys := make([][]byte, len(r.ahead))
+	for i, row := range r.ahead {
+		keys[i] = layout.TermsKey(layout.IDAtEnd(row.Key))
+	}
+	return r.t.kv().Prefetch(keys)
+}
+
+// further are the rows that are read of documents besides those that are loaded.
+func (r *scan) further() (rows []func(layout.ID) []byte) {
+	for _, e := range r.rest {
+		query.Walk(e, func(x *query.Predicate) {
+			known := r.p.found[x]
+			if rows == nil && x.Field.System == query.SysFulltext && x.Field.Prop == nil && (known == nil || !known.exact) {
+				rows = append(rows, layout.TermsKey)
+			}
+		})
+	}
+	return rows
 }
 
 // liveAhead has the store read the live documents of the versions that were read ahead, if the candidate is the first of them. A
 // version is in its live document as others are in folders, and unlike these it is in no cache.
 func (r *scan) liveAhead(h *candidate) error {
-	if h.Flags&layout.Version == 0 || r.lives || len(r.ahead) == 0 {
+	if h.Flags&layout.Version == 0 || r.fetched.lives || len(r.ahead) == 0 {
 		return nil
 	}
-	r.lives = true
+	r.fetched.lives = true
 	var keys [][]byte
 	for _, row := range r.ahead {
 		var c layout.Cover

@@ -45,8 +45,8 @@ type scan struct {
 	spare    *storage.Doc // was read for a condition that it does not meet
 	shown    int          // results that are wanted as documents, those before the page included; 0: it is not known
 	found    int          // results so far
-	ahead    []kv.Row     // read and not decided about, the present one first, if their documents were not fetched
-	lives    bool         // the live documents of the versions among them were fetched
+	ahead    []kv.Row     // read and not decided about, the present one first, from a store across a network
+	fetched  fetched
 
 	typ    []byte // the last type asked about
 	wanted bool
@@ -193,7 +193,7 @@ func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, 
 		}
 		if i >= fetched {
 			fetched = min(len(ids), max(i+r.first(), min(2*i, i+mostAhead)))
-			if err := r.t.in().Ahead(ids[i:fetched]); err != nil {
+			if err := r.t.in().Ahead(ids[i:fetched], r.further()...); err != nil {
 				return err
 			}
 		}

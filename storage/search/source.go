@@ -78,7 +78,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 			return []any{}, nil
 		}
 	}
-	return nil, errNeedDoc
+	return s.words(f)
 }
 
 // ancestors returns the ids of the folders above the document of the row.
@@ -89,6 +89,21 @@ func (s *coverSource) ancestors() (any, error) {
 	}
 	err := s.scan.above(h)
 	return ancestorsOf(s.scan.up), err
+}
+
+// words returns the words of the document, if the field stands for them and they were kept.
+func (s *coverSource) words(f *query.Field) (any, error) {
+	if f.System != query.SysFulltext || f.Prop != nil {
+		return nil, errNeedDoc
+	}
+	if err := s.scan.fetchWords(); err != nil {
+		return nil, err
+	}
+	kept, err := s.scan.t.in().WordsKept(s.candidate.id)
+	if err == nil && kept == nil {
+		err = errNeedDoc
+	}
+	return kept, err
 }
 
 // Property returns the value the row holds, if it is that property, or errNeedDoc.

@@ -29,7 +29,7 @@ type Span struct{ From, To int }
 // Find returns where the phrases are in a text, in order and without overlaps.
 func Find(language, s string, phrases []Phrase) []Span {
 	s = s[:min(len(s), maxText)]
-	t := &Text{language: Language(language)}
+	t := newAnalysis(Language(language))
 	var at []Span
 	each(s, func(word, folded string, from, to int) bool {
 		pieces := pieces(s[from:to])
@@ -45,8 +45,9 @@ func Find(language, s string, phrases []Phrase) []Span {
 	var found []Span
 	for _, p := range phrases[:min(len(phrases), maxMarked)] {
 		for _, want := range t.wanted(p.Words) {
-			for i := 0; i < len(at) && len(found) < maxMarked; i++ {
-				if n := t.begins(i, want, p.Prefix); n > 0 {
+			s, ok := t.seek(want, p.Prefix)
+			for i := 0; ok && i < len(at) && len(found) < maxMarked; i++ {
+				if n := s.begins(i); n > 0 {
 					found = append(found, Span{at[i].From, at[i+n-1].To})
 				}
 			}

@@ -33,45 +33,68 @@ const (
 // a whole and by its pieces, which are words one behind the other.
 type Text struct {
 	language  string
-	words     []string // in their order, folded
-	stems     []string // of the same words
+	forms     []form
+	words     []uint16 // in their order, by their forms
 	compounds map[int]compound
 }
 
+// form is a word, folded, and its stem.
+type form struct{ word, stem string }
+
 // compound is a word in pieces, by the place of the first one.
 type compound struct {
-	pieces     int
-	word, stem string
+	pieces int
+	form   uint16
+}
+
+// analysis is a text that is being analysed.
+type analysis struct {
+	Text
+	known map[string]uint16 // forms of words, with their accents
+}
+
+func newAnalysis(language string) *analysis {
+	return &analysis{Text{language: language}, map[string]uint16{}}
 }
 
 // Analyse cuts a text into words. The language is a tag such as "fr" or "pt-BR", or a name
 // in English; what is not known is taken for English.
-func Analyse(language, s string) *Text { return analyse(language, s, MaxWords, pieces) }
+func Analyse(language, s string) *Text { return analyse(Language(language), s, MaxWords, pieces) }
 
 func analyse(language, s string, most int, cut func(word string) []string) *Text {
-	t := &Text{language: Language(language)}
+	t := newAnalysis(language)
 	each(s, func(word, folded string, from, to int) bool {
 		t.add(word, folded, cut(s[from:to]))
 		return len(t.words) < most
 	})
-	return t
+	return &t.Text
 }
 
 // add adds a word behind the others.
-func (t *Text) add(word, folded string, pieces []string) {
-	stem := stemmers[t.language]
+func (t *analysis) add(word, folded string, pieces []string) {
 	if len(pieces) == 0 {
-		t.words, t.stems = append(t.words, folded), append(t.stems, fold(stem(word)))
+		t.words = append(t.words, t.form(word, folded))
 		return
 	}
 	if t.compounds == nil {
 		t.compounds = map[int]compound{}
 	}
-	t.compounds[len(t.words)] = compound{len(pieces), folded, fold(stem(word))}
+	t.compounds[len(t.words)] = compound{len(pieces), t.form(word, folded)}
 	for _, piece := range pieces {
 		piece = strings.ToLower(piece)
-		t.words, t.stems = append(t.words, fold(piece)), append(t.stems, fold(stem(piece)))
+		t.words = append(t.words, t.form(piece, fold(piece)))
 	}
+}
+
+// form returns the form of a word.
+func (t *analysis) form(word, folded string) uint16 {
+	n, ok := t.known[word]
+	if !ok {
+		n = uint16(len(t.forms))
+		t.known[word] = n
+		t.forms = append(t.forms, form{folded, fold(stemmers[t.language](word))})
+	}
+	return n
 }
 
 // pieces cuts a word in front of capital letters behind small ones, and between letters and digits; nil if there is nothing
@@ -213,9 +236,11 @@ func fold(word string) string {
 // forms. With a prefix the last word, or its stem, may go on: happi finds happy, whose stem it is.
 func (t *Text) Has(phrase string, prefix bool) bool {
 	for _, want := range t.wanted(phrase) {
-		for i := range t.words {
-			if t.begins(i, want, prefix) > 0 {
-				return true
+		if s, ok := t.seek(want, prefix); ok {
+			for i := range t.words {
+				if s.begins(i) > 0 {
+					return true
+				}
 			}
 		}
 	}
@@ -231,19 +256,42 @@ func (t *Text) wanted(phrase string) []*Text {
 	case len(cut.compounds) == 0:
 		return []*Text{cut}
 	}
-	whole := &Text{language: t.language}
+	whole := newAnalysis(t.language)
 	each(phrase, func(word, folded string, _, _ int) bool {
 		whole.add(word, folded, nil)
 		return len(whole.words) < maxPhrase
 	})
-	return []*Text{cut, whole}
+	return []*Text{cut, &whole.Text}
 }
 
-// begins returns how many words from word i on are those wanted; 0: other words begin there.
-func (t *Text) begins(i int, want *Text, prefix bool) int {
+// sought are words that are looked for in a text.
+type sought struct {
+	in *Text
+	is [][]bool // by the words that are looked for: whether a form of the text is that one
+}
+
+// seek returns what is looked for, unless the text lacks one of the words.
+func (t *Text) seek(want *Text, prefix bool) (s sought, ok bool) {
+	s = sought{t, make([][]bool, len(want.words))}
+	for j, n := range want.words {
+		s.is[j] = make([]bool, len(t.forms))
+		f, has, open := want.forms[n], false, prefix && j == len(want.words)-1
+		for i, own := range t.forms {
+			s.is[j][i] = !open && own.stem == f.stem || open && (strings.HasPrefix(own.word, f.word) || strings.HasPrefix(own.stem, f.word))
+			has = has || s.is[j][i]
+		}
+		if !has {
+			return s, false
+		}
+	}
+	return s, true
+}
+
+// begins returns how many words from word i on are those that are looked for; 0: other words begin there.
+func (s *sought) begins(i int) int {
 	at := i
-	for j := range want.words {
-		n := t.meets(at, want.words[j], want.stems[j], prefix && j == len(want.words)-1)
+	for j := range s.is {
+		n := s.meets(at, j)
 		if n == 0 {
 			return 0
 		}
@@ -252,18 +300,15 @@ func (t *Text) begins(i int, want *Text, prefix bool) int {
 	return at - i
 }
 
-// meets returns of how many words the word at i is, if it is the one wanted, else 0.
-func (t *Text) meets(i int, word, stem string, prefix bool) int {
-	if i >= len(t.words) {
+// meets returns of how many words the word at i is, if it is the one looked for in place j, else 0.
+func (s *sought) meets(i, j int) int {
+	if i >= len(s.in.words) {
 		return 0
 	}
-	is := func(own, ownStem string) bool {
-		return prefix && (strings.HasPrefix(own, word) || strings.HasPrefix(ownStem, word)) || !prefix && ownStem == stem
-	}
-	if is(t.words[i], t.stems[i]) {
+	if s.is[j][s.in.words[i]] {
 		return 1
 	}
-	if c, ok := t.compounds[i]; ok && is(c.word, c.stem) {
+	if c, ok := s.in.compounds[i]; ok && s.is[j][c.form] {
 		return c.pieces
 	}
 	return 0
@@ -272,22 +317,22 @@ func (t *Text) meets(i int, word, stem string, prefix bool) int {
 // Terms are what the text is found by: each stem with its language, and each word that is
 // not its own stem, for searches by the beginning of words. They are sorted.
 func (t *Text) Terms() []string {
-	terms := make([]string, 0, len(t.words)+len(t.words)/2)
-	add := func(word, stem string) {
-		terms = append(terms, t.language+":"+stem)
-		if word != stem {
-			terms = append(terms, Bare+word)
+	terms, _ := t.terms()
+	return terms
+}
+
+// terms returns the terms, and whether there are no more.
+func (t *Text) terms() (terms []string, all bool) {
+	terms = make([]string, 0, len(t.forms)+len(t.forms)/2)
+	for _, f := range t.forms {
+		terms = append(terms, t.language+":"+f.stem)
+		if f.word != f.stem {
+			terms = append(terms, Bare+f.word)
 		}
-	}
-	for i, stem := range t.stems {
-		add(t.words[i], stem)
-	}
-	for _, c := range t.compounds {
-		add(c.word, c.stem)
 	}
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
-	return terms[:min(len(terms), MaxTerms)]
+	return terms[:min(len(terms), MaxTerms)], len(terms) <= MaxTerms
 }
 
 // Bare is what the terms of words as they are written begin with.
@@ -332,17 +377,14 @@ func inLanguages(terms []string, word string) []string {
 
 // Stems are the words of the text in their order, whole, without their endings.
 func (t *Text) Stems() []string {
-	if len(t.compounds) == 0 {
-		return slices.Clone(t.stems)
-	}
-	stems := make([]string, 0, len(t.stems))
-	for i := 0; i < len(t.stems); i++ {
+	stems := make([]string, 0, len(t.words))
+	for i := 0; i < len(t.words); i++ {
+		n := t.words[i]
 		if c, ok := t.compounds[i]; ok {
-			stems = append(stems, c.stem)
+			n = c.form
 			i += c.pieces - 1
-			continue
 		}
-		stems = append(stems, t.stems[i])
+		stems = append(stems, t.forms[n].stem)
 	}
 	return stems
 }
