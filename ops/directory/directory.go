@@ -117,26 +117,7 @@ func find(d *record.Directory, id string) (*record.Entry, error) {
 }
 
 // all returns every entry that a query selects.
-// It reads page by page, as no query gives more than the largest page. The bound is checked only if
-// there are more entries, so a directory of exactly that size is complete.
-func all(d *record.Directory, q record.Query) ([]*record.Entry, error) {
-	var out []*record.Entry
-	q.CountLimit = -1
-	for {
-		p, err := d.Find(q)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p.Entries...)
-		if !p.HasNext {
-			return out, nil
-		}
-		if len(out) >= maxEntries {
-			return nil, fault.Limit.Errorf("directory %s: more than %d entries", d.Name, maxEntries).WithCode(fault.CodeQueryTooCostly)
-		}
-		q.Offset = len(out)
-	}
-}
+func all(d *record.Directory, q record.Query) ([]*record.Entry, error) { return d.All(q, maxEntries) }
 
 // object is an entry as the operations show it: its fields, unset ones null.
 func object(e *record.Entry) map[string]any {

@@ -11,6 +11,8 @@ import (
 	"catena/storage"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/memory"
 	"catena/storage/storagetest"
 )
 
@@ -148,4 +150,48 @@ func TestDirectory(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("directories: %v, want %v", names, want)
 	}
+}
+
+// TestAll: what needs a directory as a whole reads its rows once, however many pages it would be, and refuses more than it can hold.
+func TestAll(t *testing.T) {
+	const many = 2500
+	store := &storagetest.Counted{Store: memory.New()}
+	r := storagetest.Open(t, func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) })
+	in := func(fn func(*record.Directory) error) {
+		t.Helper()
+		err := r.Update(t.Context(), r.System(), func(tx *storage.Tx) error {
+			d, err := record.In(tx, "nature")
+			if err != nil {
+				return err
+			}
+			return fn(d)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	declared := 0
+	in(func(d *record.Directory) error {
+		declared = len(d.Entries())
+		for i := range many {
+			if _, err := d.Create(map[string]any{"id": fmt.Sprint("n", i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in(func(d *record.Directory) error {
+		store.Reset()
+		found, err := d.All(record.Query{}, many+declared)
+		if rows := store.Rows.Load(); len(found) != many+declared || rows > many+100 {
+			t.Errorf("%d entries with %d rows, want %d entries with one row for each that is not declared", len(found), rows, many+declared)
+		}
+		if err != nil {
+			return err
+		}
+		if _, err = d.All(record.Query{}, many+declared-1); fault.Of(err) != fault.Limit {
+			t.Errorf("more than are allowed: %v", err)
+		}
+		return nil
+	})
 }

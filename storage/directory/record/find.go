@@ -32,20 +32,40 @@ type Page struct {
 // Find returns a page of the entries that match. Of a directory that may not be read it
 // finds none.
 func (d *Directory) Find(q Query) (*Page, error) {
-	entries, page, err := storage.PageOf(d.tx, q.PageOptions, func(take func(*Entry) bool) error {
-		if !d.Readable() {
-			return nil
-		}
-		m, err := d.matcher(q)
-		if err != nil {
-			return err
-		}
-		if len(q.Sort) > 0 || len(d.Entries()) > 0 {
-			return d.sorted(q, m, take)
-		}
-		return d.walk(q, m, take)
-	})
+	entries, page, err := storage.PageOf(d.tx, q.PageOptions, func(take func(*Entry) bool) error { return d.each(q, take) })
 	return &Page{d, entries, page}, err
+}
+
+// All returns all entries that match, for callers that need them together: each page of Find sorts all of them again. More than most
+// are refused.
+func (d *Directory) All(q Query, most int) (all []*Entry, err error) {
+	more := false
+	err = d.each(q, func(e *Entry) bool {
+		if more = len(all) == most; more {
+			return false
+		}
+		all = append(all, e)
+		return true
+	})
+	if more {
+		return nil, fault.Limit.Errorf("directory %s: more than %d entries", d.Name, most).WithCode(fault.CodeQueryTooCostly)
+	}
+	return all, err
+}
+
+// each calls take with the entries that match, in order, until it returns false.
+func (d *Directory) each(q Query, take func(*Entry) bool) error {
+	if !d.Readable() {
+		return nil
+	}
+	m, err := d.matcher(q)
+	if err != nil {
+		return err
+	}
+	if len(q.Sort) > 0 || len(d.Entries()) > 0 {
+		return d.sorted(q, m, take)
+	}
+	return d.walk(q, m, take)
 }
 
 // sorted walks all matching entries in the order asked for, which by default is that of the field ordering and then of the
