@@ -121,8 +121,13 @@ func (r *scan) fetch() error {
 	r.fetched.docs = true
 	keys := make([][]byte, 0, 2*len(r.ahead))
 	for _, row := range r.ahead {
-		if r.path.parent != nil {
+		switch {
+		case r.path.parent != nil:
 			_, id := layout.PositionAndID(row.Key)
+			keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
+			continue
+		case r.path.primary:
+			id := layout.IDAtEnd(row.Key)
 			keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
 			continue
 		}

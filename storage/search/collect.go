@@ -207,6 +207,8 @@ func (w *execution) walk() error {
 		w.watch(r, w.t.costs.loads*w.t.costs.factor, func(left int) bool { return w.collectsFor(left) || w.lists(left) })
 	case w.p.wide != layout.None:
 		w.watch(r, w.t.costs.subtree*w.t.costs.factor, w.lists)
+	case w.p.byID && w.p.path.primary:
+		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.sorts)
 	}
 	err := w.show(r)
 	if !errors.Is(err, errPatience) {
@@ -273,6 +275,23 @@ func (w *execution) lists(budget int) bool {
 		return false // the path that is walked finds the error too, if there is one
 	}
 	w.p.fallback = a
+	return true
+}
+
+// sorts reports whether it costs less to sort all candidates by id than to read the documents in this order, and makes the path to them
+// the fallback then.
+func (w *execution) sorts(budget int) bool {
+	plain := w.p.plain
+	if plain == nil || plain.primary || plain.ids != nil {
+		return false
+	}
+	if !w.t.scan(w.p, plain).covers() {
+		budget /= w.t.costs.factor
+	}
+	if w.t.rowsOf([]*accessPath{plain}, budget) > budget {
+		return false
+	}
+	w.p.fallback = plain
 	return true
 }
 

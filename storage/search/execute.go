@@ -165,7 +165,7 @@ func (w *execution) checkCursor(want string) error {
 	switch {
 	case w.from == nil:
 		return nil
-	case (len(w.p.order) == 0) != (want != ""):
+	case (len(w.p.order) == 0 && !w.p.byID) != (want != ""):
 		return errCursor()
 	case want != "":
 		return nil
@@ -403,8 +403,9 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 
 // unordered drops ORDER BY and takes the access path that is best without.
 func (p *plan) unordered() {
-	p.order = nil
-	if p.nulls || p.plain != nil && p.plain.ids != nil {
+	primary := p.byID && p.path.primary // reads every document
+	p.order, p.byID = nil, false
+	if p.nulls || primary && p.plain != nil || p.plain != nil && p.plain.ids != nil {
 		p.path = p.plain
 	}
 	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))

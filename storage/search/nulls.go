@@ -150,6 +150,9 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 			continue
 		}
 		r.offered++
+		if err := r.fetch(); err != nil {
+			return err
+		}
 		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
 			return err
 		}

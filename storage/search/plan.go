@@ -30,7 +30,8 @@ type plan struct {
 	exprs  []query.Expr
 
 	order  []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
-	byID   bool          // without ORDER BY, but in the order of ids
+	byID   bool          // order is empty, but the results are in the order of ids
+	idLast bool          // ecm:uuid was the last item of ORDER BY that decides; order ends before it
 	idDesc bool          // ties are in descending order of ids, as the last item of ORDER BY is
 	before []byte        // what sort keys begin with that order only some of the results of a query
 	lacks  *accessPath   // the index that these are not in
@@ -96,12 +97,13 @@ func (t planner) analyse(q *query.Select) (*plan, error) {
 		if o.Field.Many {
 			return nil, fault.Invalid.Errorf("query: field %s has several values and cannot be ordered", o.Field.Name)
 		}
-		// Ids are unique, so what follows in ORDER BY can never decide.
+		// Ids are unique, so what follows in ORDER BY can never decide; and ties are in the order of ids in any case.
 		if o.Field.System == query.SysUUID {
-			p.order, p.idDesc = p.order[:i+1], o.Desc
+			p.order, p.idLast, p.idDesc = p.order[:i], true, o.Desc
 			break
 		}
 	}
+	p.byID = p.idLast && len(p.order) == 0
 	p.types(t.types)
 	for _, e := range q.Conjuncts() {
 		taken := false
@@ -145,7 +147,9 @@ func (t planner) flatten(p *plan) error {
 	byPosition := func(o query.Order) bool { return o.Field.System == query.SysPos }
 	if slices.ContainsFunc(p.order, byPosition) {
 		p.order = slices.DeleteFunc(slices.Clone(p.order), byPosition)
-		p.idDesc = len(p.order) > 0 && p.order[len(p.order)-1].Desc
+		if p.byID = p.idLast && len(p.order) == 0; !p.idLast {
+			p.idDesc = len(p.order) > 0 && p.order[len(p.order)-1].Desc
+		}
 	}
 	return nil
 }
@@ -166,8 +170,7 @@ func (p *plan) types(reg *schema.Registry) {
 
 // take handles a condition that needs no document, and reports whether it did.
 func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
-	if flag, ok := flagFields[x.Field.System]; ok && (x.Op == query.Eq || x.Op == query.Ne) {
-		on := x.Values[0].V.(bool) == (x.Op == query.Eq)
+	if flag, on, ok := flagOf(x); ok {
 		p.needFlag(flag, on, x)
 		return true, nil
 	}
@@ -205,6 +208,21 @@ func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 		return t.takeText(p, x)
 	}
 	return false, nil
+}
+
+// flagOf returns the flag that is a condition. That on the facet Folderish is one too: rows have the other facets only of documents
+// that have none of their own, and those of children have none at all.
+func flagOf(x *query.Predicate) (flag byte, on, ok bool) {
+	if x.Op != query.Eq && x.Op != query.Ne {
+		return 0, false, false
+	}
+	if x.Field.System == query.SysMixin && x.Values[0].V == "Folderish" {
+		return layout.Folder, x.Op == query.Eq, true
+	}
+	if flag, ok = flagFields[x.Field.System]; ok {
+		on = x.Values[0].V.(bool) == (x.Op == query.Eq)
+	}
+	return flag, on, ok
 }
 
 // takePath turns a condition on a path into one on ids, which index rows hold. A path that does not exist gives an id that no document

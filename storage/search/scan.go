@@ -234,6 +234,7 @@ func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool
 	if err := r.count(); err != nil {
 		return false, err
 	}
+	r.loads++
 	r.t.spent.docs++
 	d, err := r.t.in().Load(id)
 	if err != nil || d == nil {
