@@ -55,6 +55,15 @@ func (p activityParams) run(c *engine.Ctx, below *storage.Doc) (map[string]any, 
 	w := stream{c: c, p: p, below: below, docs: map[string]*storage.Doc{}, found: []any{}}
 	// The log as a whole is for administrators: it is read as the system, and each record shown only to who may read its document.
 	all := storage.EntryFilter{From: p.Since, PageOptions: storage.PageOptions{After: p.After}}
+	if below != nil { // what has nothing below it has its own history, however much happens elsewhere
+		has, err := c.Tx.HasChildren(below, false)
+		if err != nil {
+			return nil, err
+		}
+		if !has {
+			all.DocID = below.ID()
+		}
+	}
 	if err := all.Walk(c.Tx.As(c.Tx.Repo().System()), w.entry); err != nil {
 		if p.After != "" && fault.Is(err, fault.Invalid) {
 			return nil, fault.Wrap(err, "after").In("after")

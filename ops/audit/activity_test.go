@@ -100,3 +100,25 @@ func TestActivity(t *testing.T) {
 		{"", "Services.GetActivityStream", "", `{"limit": 1}`, `{"entity-type":"activities","entries":[{…}]…}`},
 	})
 }
+
+// TestActivityOfDocument: what happened to one document is found behind any number of records of others.
+func TestActivityOfDocument(t *testing.T) {
+	s := opstest.Serve(t, audit.Ops, document.Ops, property.Ops)
+	s.Play([]opstest.Row{
+		{"alice", "Document.Create", "/ws", `{"type": "File", "name": "a"}`, "/ws/a"},
+		{"", "Document.Create", "/ws", `{"type": "File", "name": "b"}`, "/ws/b"},
+		{"", "Document.SetProperty", "/ws/a", `{"xpath": "dc:title", "value": "A"}`, "/ws/a"},
+	})
+	for i := range 5001 { // more than are looked at of the whole log
+		s.Call("alice", "Document.SetProperty", "/ws/b", fmt.Sprintf(`{"xpath": "dc:title", "value": "%d"}`, i))
+	}
+	want := []string{"alice documentModified /ws/a 1", "alice documentCreated /ws/a 1"}
+	if got, next := activities(t, s, "bob", "/ws/a", `{}`); !slices.Equal(got, want) || next != "" {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	got, next := activities(t, s, "bob", "/ws/a", `{"limit": 1}`)
+	more, _ := activities(t, s, "bob", "/ws/a", fmt.Sprintf(`{"limit": 1, "after": %q}`, next))
+	if got = append(got, more...); !slices.Equal(got, want) {
+		t.Errorf("in parts: %q, want %q", got, want)
+	}
+}
