@@ -200,16 +200,7 @@ func (w *execution) walk() error {
 		}
 	}
 	r := w.t.scan(w.p, w.p.path)
-	switch {
-	case w.p.fallback != nil:
-		w.watch(r, w.p.fallback.rows*w.t.costs.factor/4, func(left int) bool { return left > w.p.fallback.rows*w.t.costs.factor })
-	case w.p.answers != nil && w.p.lead > 0 && !r.covers():
-		w.watch(r, w.t.costs.loads*w.t.costs.factor, func(left int) bool { return w.collectsFor(left) || w.lists(left) })
-	case w.p.wide != layout.None:
-		w.watch(r, w.t.costs.subtree*w.t.costs.factor, w.lists)
-	case w.p.byID && w.p.path.primary:
-		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.sorts)
-	}
+	w.watchFor(r)
 	err := w.show(r)
 	if !errors.Is(err, errPatience) {
 		return err
@@ -227,6 +218,20 @@ func (w *execution) walk() error {
 		return w.show(w.t.scan(w.p, w.p.path))
 	}
 	return w.pickKnown(known, start)
+}
+
+// watchFor has a scan along an order ended once one of the other ways to the results that there are is better.
+func (w *execution) watchFor(r *scan) {
+	switch {
+	case w.p.fallback != nil:
+		w.watch(r, w.p.fallback.rows*w.t.costs.factor/4, func(left int) bool { return left > w.p.fallback.rows*w.t.costs.factor })
+	case w.p.answers != nil && w.p.lead > 0 && !r.covers():
+		w.watch(r, w.t.costs.loads*w.t.costs.factor, func(left int) bool { return w.collectsFor(left) || w.lists(left) })
+	case w.p.wide != layout.None:
+		w.watch(r, w.t.costs.subtree*w.t.costs.factor, w.lists)
+	case w.p.byID && w.p.path.primary:
+		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.sorts)
+	}
 }
 
 // watch has the scan ended with errPatience once better says so of what it will still cost, by what is known now. That is

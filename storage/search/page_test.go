@@ -43,6 +43,7 @@ func TestRowsOfPages(t *testing.T) {
 		{"SELECT * FROM Document ORDER BY ecm:uuid", 50, 400},
 		{"SELECT * FROM Document ORDER BY ecm:uuid DESC", 50, 400},
 		{"SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:uuid", 50, 400},
+		{"SELECT * FROM File, Section WHERE ecm:mixinType = 'Folderish' ORDER BY ecm:path", 0, 2500}, // by their types and own facets
 		{"SELECT * FROM Document WHERE ecm:parentId = '" + wide.ID() + "' AND ecm:mixinType = 'Folderish' ORDER BY ecm:pos, dc:title", folders, 2 * files},
 		{"SELECT * FROM Document WHERE ecm:parentId = '" + wide.ID() + "' AND ecm:mixinType <> 'Folderish' ORDER BY ecm:pos, dc:title", 50, files + 1000},
 	} {

@@ -89,21 +89,10 @@ func (t planner) prepare(src string, o Options) (*query.Select, error) {
 
 // analyse takes the conditions on covers and places out of the query.
 func (t planner) analyse(q *query.Select) (*plan, error) {
-	p := &plan{q: q, order: q.Order}
-	if n := len(q.Order); n > 0 {
-		p.idDesc = q.Order[n-1].Desc
+	p := &plan{q: q}
+	if err := p.orderBy(q.Order); err != nil {
+		return nil, err
 	}
-	for i, o := range p.order {
-		if o.Field.Many {
-			return nil, fault.Invalid.Errorf("query: field %s has several values and cannot be ordered", o.Field.Name)
-		}
-		// Ids are unique, so what follows in ORDER BY can never decide; and ties are in the order of ids in any case.
-		if o.Field.System == query.SysUUID {
-			p.order, p.idLast, p.idDesc = p.order[:i], true, o.Desc
-			break
-		}
-	}
-	p.byID = p.idLast && len(p.order) == 0
 	p.types(t.types)
 	for _, e := range q.Conjuncts() {
 		taken := false
@@ -135,6 +124,24 @@ func (t planner) analyse(q *query.Select) (*plan, error) {
 		p.empty = "no type satisfies FROM and ecm:primaryType"
 	}
 	return p, nil
+}
+
+// orderBy sets the order of the results.
+func (p *plan) orderBy(order []query.Order) error {
+	if p.order = order; len(order) > 0 {
+		p.idDesc = order[len(order)-1].Desc
+	}
+	for i, o := range order {
+		if o.Field.Many {
+			return fault.Invalid.Errorf("query: field %s has several values and cannot be ordered", o.Field.Name)
+		}
+		// Ids are unique, so what follows in ORDER BY can never decide; and ties are in the order of ids in any case.
+		if o.Field.System == query.SysUUID {
+			p.order, p.idLast, p.byID, p.idDesc = order[:i], true, i == 0, o.Desc
+			break
+		}
+	}
+	return nil
 }
 
 // flatten leaves an order by positions out if the folder asked about gives its children none.
@@ -170,7 +177,8 @@ func (p *plan) types(reg *schema.Registry) {
 
 // take handles a condition that needs no document, and reports whether it did.
 func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
-	if flag, on, ok := flagOf(x); ok {
+	if flag, ok := flagFields[x.Field.System]; ok && (x.Op == query.Eq || x.Op == query.Ne) {
+		on := x.Values[0].V.(bool) == (x.Op == query.Eq)
 		p.needFlag(flag, on, x)
 		return true, nil
 	}
@@ -208,21 +216,6 @@ func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 		return t.takeText(p, x)
 	}
 	return false, nil
-}
-
-// flagOf returns the flag that is a condition. That on the facet Folderish is one too: rows have the other facets only of documents
-// that have none of their own, and those of children have none at all.
-func flagOf(x *query.Predicate) (flag byte, on, ok bool) {
-	if x.Op != query.Eq && x.Op != query.Ne {
-		return 0, false, false
-	}
-	if x.Field.System == query.SysMixin && x.Values[0].V == "Folderish" {
-		return layout.Folder, x.Op == query.Eq, true
-	}
-	if flag, ok = flagFields[x.Field.System]; ok {
-		on = x.Values[0].V.(bool) == (x.Op == query.Eq)
-	}
-	return flag, on, ok
 }
 
 // takePath turns a condition on a path into one on ids, which index rows hold. A path that does not exist gives an id that no document

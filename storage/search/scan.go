@@ -404,6 +404,12 @@ func (r *scan) meets(h *candidate) (bool, error) {
 		}
 	}
 	for _, e := range r.rest {
+		if x, is := e.(*query.Predicate); is && asksFolder(x) {
+			if (h.Flags&layout.Folder != 0) != (x.Op == query.Eq) {
+				return false, nil
+			}
+			continue
+		}
 		ok, err := r.holds(h, e)
 		if err != nil || !ok {
 			return false, err
@@ -466,6 +472,12 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 		return r.p.q.Match(src)
 	}
 	return query.Holds(e, src)
+}
+
+// asksFolder reports whether a condition is on the facet Folderish, which is also a flag: rows say the other facets only of documents
+// that have none of their own, and those of children say none at all.
+func asksFolder(x *query.Predicate) bool {
+	return x.Field.System == query.SysMixin && (x.Op == query.Eq || x.Op == query.Ne) && x.Values[0].V == "Folderish"
 }
 
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
