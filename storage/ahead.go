@@ -137,22 +137,27 @@ func Ahead(t *Tx, refs Refs) error {
 		}
 	}
 	for ids := range slices.Chunk(all, mostAtOnce) {
-		if err := t.ahead(ids); err != nil {
-			return err
-		}
-		nodes := make([][]byte, len(ids))
-		for i, id := range ids {
-			var err error
-			if nodes[i], err = t.kv.Get(layout.NodeKey(id)); err != nil {
-				return err
-			}
-		}
-		if err := t.parentsAhead(nodes); err != nil {
+		if err := t.aheadWithFolders(ids); err != nil {
 			return err
 		}
 	}
 	t.accompany(all)
 	return nil
+}
+
+// aheadWithFolders has a store across a network fetch documents that are about to be loaded, and then what they are in.
+func (t *Tx) aheadWithFolders(ids []layout.ID) error {
+	if err := t.ahead(ids); err != nil {
+		return err
+	}
+	nodes := make([][]byte, len(ids))
+	for i, id := range ids {
+		var err error
+		if nodes[i], err = t.kv.Get(layout.NodeKey(id)); err != nil {
+			return err
+		}
+	}
+	return t.parentsAhead(nodes)
 }
 
 // mostAtOnce is how many documents are fetched in one round trip.

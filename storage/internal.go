@@ -155,6 +155,9 @@ func (i Internal) RowsAhead(what string, id layout.ID, rows func(layout.ID) kv.R
 	return i.t.rowsAhead(what, id, rows)
 }
 
+// AheadWithFolders has a store across a network fetch documents that are about to be loaded, and then what they are in.
+func (i Internal) AheadWithFolders(ids []layout.ID) error { return i.t.aheadWithFolders(ids) }
+
 // Ahead has a store across a network fetch documents that are about to be loaded, and further rows of them.
 func (i Internal) Ahead(ids []layout.ID, further ...func(layout.ID) []byte) error {
 	return i.t.ahead(ids, further...)

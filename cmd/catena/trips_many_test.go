@@ -58,6 +58,7 @@ func TestRoundTripsOfMany(t *testing.T) {
 		{"a folder with all enrichers", "GET", "/path" + many + "?n=%d&enrichers.document=" + enrichers, "", 2, 3},
 		{"a page with all enrichers", "GET", "/path" + many + "/f1/@children?pageSize=50&n=%d&enrichers.document=" + enrichers, "", 4, 5},
 		{"a page of versions", "GET", search("ecm:isVersion = 1"), "", 6, 7},
+		{"a page of all documents", "GET", "/search/lang/NXQL/execute?pageSize=50&n=%d&query=" + url.QueryEscape("SELECT * FROM Document ORDER BY ecm:uuid DESC"), "", 7, 8},
 		{"the history of a document", "GET", "/path" + many + "/f1/m1/@audit?n=%d", "", 3, 4},
 		{"users", "GET", "/user/search?q=user*&n=%d", "", 4, 5},
 		{"an archive of a tree", "POST", "/automation/Document.Export", `{"input":"` + many + `","params":{"exportAsTree":true,"exportAsZip":true}}`, 24, 25},

@@ -119,15 +119,18 @@ func (r *scan) fetch() error {
 		return nil
 	}
 	r.fetched.docs = true
+	if r.path.primary {
+		r.fetched.lives = true
+		ids := make([]layout.ID, len(r.ahead))
+		for i, row := range r.ahead {
+			ids[i] = layout.IDAtEnd(row.Key)
+		}
+		return r.t.in().AheadWithFolders(ids)
+	}
 	keys := make([][]byte, 0, 2*len(r.ahead))
 	for _, row := range r.ahead {
-		switch {
-		case r.path.parent != nil:
+		if r.path.parent != nil {
 			_, id := layout.PositionAndID(row.Key)
-			keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
-			continue
-		case r.path.primary:
-			id := layout.IDAtEnd(row.Key)
 			keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
 			continue
 		}
