@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"catena/storage/disk"
+	"catena/storage/disk/disktest"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -111,33 +111,8 @@ func copyDir(t *testing.T, from, to string, keep func(string) bool) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		w, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return err
-		}
-		return errors.Join(copySparse(w, f), w.Close())
+		return disktest.CopySparse(path, f)
 	})
-}
-
-// copySparse copies a file piece by piece, for most of a memtable's is zeros.
-func copySparse(w, r *os.File) error {
-	var zeros [32 << 10]byte
-	piece := make([]byte, len(zeros))
-	for at := int64(0); ; {
-		n, err := io.ReadFull(r, piece)
-		if !bytes.Equal(piece[:n], zeros[:n]) {
-			if _, err := w.WriteAt(piece[:n], at); err != nil {
-				return err
-			}
-		}
-		at += int64(n)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return w.Truncate(at)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // eachFile reads the files below a directory that are still there.
@@ -170,9 +145,16 @@ func fingerprint(t *testing.T, dir string) string {
 		if filepath.Base(name) == lockName {
 			return nil
 		}
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
 		sum := sha256.New()
-		_, err := io.Copy(sum, f)
-		out = append(out, fmt.Sprintf("%s %x", name, sum.Sum(nil)))
+		err = disktest.Pieces(f, func(at int64, b []byte) error {
+			_, err := fmt.Fprintf(sum, "%d %s", at, b)
+			return err
+		})
+		out = append(out, fmt.Sprintf("%s %d %x", name, info.Size(), sum.Sum(nil)))
 		return err
 	})
 	return strings.Join(sorted(out), "\n")

@@ -1,10 +1,8 @@
 package disktest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -58,7 +56,7 @@ func (f *Faulty) Crash(to string, keep func(name string) bool) error {
 		if err != nil {
 			return err
 		}
-		if err := writeSparse(path, bytes.NewReader(b)); err != nil {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
 			return err
 		}
 	}
@@ -186,7 +184,7 @@ func (f *Faulty) copyOther(name, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeSparse(path, r), r.Close())
+	return errors.Join(CopySparse(path, r), r.Close())
 }
 
 // other is a file that was not used through the file system.
@@ -213,29 +211,4 @@ func (f *Faulty) others(keep func(string) bool) (out []other, err error) {
 		return nil
 	})
 	return out, err
-}
-
-// writeSparse writes a file; what is only zeros becomes a hole.
-func writeSparse(path string, r io.Reader) error {
-	w, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	var zeros [32 << 10]byte
-	piece := make([]byte, len(zeros))
-	for at := int64(0); ; {
-		n, err := io.ReadFull(r, piece)
-		if !bytes.Equal(piece[:n], zeros[:n]) {
-			if _, err := w.WriteAt(piece[:n], at); err != nil {
-				return errors.Join(err, w.Close())
-			}
-		}
-		at += int64(n)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.Join(w.Truncate(at), w.Close())
-		}
-		if err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
 }
