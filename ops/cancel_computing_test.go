@@ -1,3 +1,5 @@
+//go:build !race
+
 package ops_test
 
 import (
@@ -173,10 +175,10 @@ func with(params map[string]json.RawMessage, name string, value json.RawMessage)
 func (d *stress) call(ctx context.Context, user string, c scenario.Command, input any, what string) {
 	for try := 1; ; try++ {
 		took, stack := d.canceled(ctx, user, c, input)
-		if took <= cancelBound*time.Duration(slower) {
+		if took <= cancelBound {
 			return
 		}
-		if try == 3 || took > 10*cancelBound*time.Duration(slower) {
+		if try == 3 || took > 10*cancelBound {
 			d.t.Errorf("%s, %s: returned %s after it was canceled\n%s", c.Op, what, took.Round(time.Millisecond), stack)
 			return
 		}
@@ -225,7 +227,7 @@ func (d *stress) canceled(ctx context.Context, user string, c scenario.Command, 
 			return took, stack
 		case <-look.C:
 		}
-		if took = elapsed(); took > cancelBound*time.Duration(slower) && stack == "" {
+		if took = elapsed(); took > cancelBound && stack == "" {
 			stack = stackOf("engine.(*running)")
 		}
 		if took > 30*cancelBound {
@@ -264,11 +266,8 @@ var everything = os.Getenv("CATENA_CORPUS") == "all"
 
 // payloadSize is that of a large value.
 var payloadSize = sync.OnceValue(func() int {
-	switch {
-	case everything:
+	if everything {
 		return 4 << 20
-	case slower > 1:
-		return 64 << 10
 	}
 	return 256 << 10
 })
