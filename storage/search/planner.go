@@ -321,7 +321,8 @@ func (p *plan) usePath(a *accessPath) {
 		p.lead, p.nulls = 1, a.partial
 	}
 	if p.lead > 0 {
-		p.reverse, p.total = p.order[0].Desc, len(p.order) == 1
+		p.reverse = p.order[0].Desc
+		p.total = len(p.order) == 1 && p.reverse == p.idDesc
 	}
 }
 
