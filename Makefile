@@ -59,9 +59,9 @@ rest/web/dist/editor.js: rest/web/npm/package-lock.json rest/web/npm/bundle.mjs 
 SUITE := $(GO) test -ldflags=-w -vet=off -shuffle=on
 LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./storage ./ops ./scripts
 
-# Tests that compute for long in one goroutine are in files *computing_test.go, which are not built with the race detector: it has nothing to
+# Tests that compute for long in one goroutine are in files computing_test.go, which are not built with the race detector: it has nothing to
 # find in them, and makes them five to ten times as long.
-COMPUTING = $(shell find . -name node_modules -prune -o -name '*computing_test.go' -print)
+COMPUTING = $(shell find . -name node_modules -prune -o -name computing_test.go -print)
 COMPUTING_TESTS = $(shell grep -ho '^func Test[A-Za-z0-9]*' $(COMPUTING) | cut -c6- | paste -sd '|')
 
 test: build client ## the whole suite, race detector on; make lint vets
@@ -69,7 +69,7 @@ test: build client ## the whole suite, race detector on; make lint vets
 	CGO_ENABLED=0 $(NODES) -skip '^TestBrowser' $(ACROSS) # make nodes has the browsers, too
 	CGO_ENABLED=0 $(NODES) ./ops/drive # its feed waits for all transactions of a database server, so it has one of its own
 	CGO_ENABLED=0 $(CLIENTS)
-	CGO_ENABLED=0 $(SUITE) -run '^($(COMPUTING_TESTS))$$' $(sort $(dir $(COMPUTING)))
+	CGO_ENABLED=0 $(SUITE) -run '^($(COMPUTING_TESTS))$$' $(dir $(COMPUTING))
 	CGO_ENABLED=0 $(SUITE) ./engine/worker ./engine/pdf ./cmd/simulation ./cmd/questions # a confined process has no memory for the race detector; with it, 500 seeds and compiling SQLite take too long
 
 postgres: build client ## the suites of operations, scripts, decks and REST on PostgreSQL instead of a store in memory

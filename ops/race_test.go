@@ -3,5 +3,8 @@
 package ops_test
 
 // underRace says whether the tests were built with the race detector, which takes more memory than a script worker may
-// have.
-const underRace = true
+// have. slower is how many times slower tests are than without it.
+const (
+	underRace = true
+	slower    = 8
+)

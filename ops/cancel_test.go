@@ -1,5 +1,3 @@
-//go:build !race
-
 package ops_test
 
 import (
@@ -175,10 +173,10 @@ func with(params map[string]json.RawMessage, name string, value json.RawMessage)
 func (d *stress) call(ctx context.Context, user string, c scenario.Command, input any, what string) {
 	for try := 1; ; try++ {
 		took, stack := d.canceled(ctx, user, c, input)
-		if took <= cancelBound {
+		if took <= cancelBound*time.Duration(slower) {
 			return
 		}
-		if try == 3 || took > 10*cancelBound {
+		if try == 3 || took > 10*cancelBound*time.Duration(slower) {
 			d.t.Errorf("%s, %s: returned %s after it was canceled\n%s", c.Op, what, took.Round(time.Millisecond), stack)
 			return
 		}
@@ -227,7 +225,7 @@ func (d *stress) canceled(ctx context.Context, user string, c scenario.Command, 
 			return took, stack
 		case <-look.C:
 		}
-		if took = elapsed(); took > cancelBound && stack == "" {
+		if took = elapsed(); took > cancelBound*time.Duration(slower) && stack == "" {
 			stack = stackOf("engine.(*running)")
 		}
 		if took > 30*cancelBound {
@@ -266,8 +264,11 @@ var everything = os.Getenv("CATENA_CORPUS") == "all"
 
 // payloadSize is that of a large value.
 var payloadSize = sync.OnceValue(func() int {
-	if everything {
+	switch {
+	case everything:
 		return 4 << 20
+	case slower > 1:
+		return 64 << 10
 	}
 	return 256 << 10
 })
