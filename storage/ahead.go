@@ -7,8 +7,8 @@ import (
 	"catena/storage/kv"
 )
 
-// ahead has a store across a network fetch the rows of documents that are about to be loaded, and further ones, in one round trip. It remembers
-// them, so that a transaction that reads a document again, such as to change it, waits once.
+// ahead has a store across a network fetch the rows of documents that are about to be loaded, and further ones, in one round trip. It
+// remembers them, so that a transaction that reads a document again, such as to change it, waits once.
 func (t *Tx) ahead(ids []layout.ID, further ...func(layout.ID) []byte) error {
 	if !t.kv.Remote() {
 		return nil

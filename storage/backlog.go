@@ -257,36 +257,34 @@ func idsIn(value []byte) []layout.ID {
 	return ids
 }
 
-// maxStale is how many documents a transaction that reads remembers whose terms are not up to date.
-const maxStale = 10_000
-
-// staleTerms are the documents whose terms are not up to date, in order.
+// staleTerms are the documents whose terms are not up to date, in order, as far as a transaction that reads was asked for them.
 type staleTerms struct {
-	ids  []layout.ID
-	more bool // than are remembered
+	ids   []layout.ID
+	limit int
+	more  bool // there are more than the limit
 }
 
 // pending returns the documents whose terms are not up to date, in order, or reports that there are more than limit.
 func (t *Tx) pending(limit int) (ids []layout.ID, more bool, err error) {
-	if t.kv.Writable() {
+	stale := t.stale
+	if stale == nil || stale.more && stale.limit < limit {
 		w, err := t.pendingRows(limit, nil)
-		if err != nil || w.more {
-			return nil, w.more, err
-		}
-		return layout.SortIDs(w.ids), false, nil
-	}
-	if t.stale == nil {
-		w, err := t.pendingRows(maxStale, nil)
 		if err != nil {
 			return nil, false, err
 		}
-		t.stale = &staleTerms{layout.SortIDs(w.ids), w.more}
+		stale = &staleTerms{layout.SortIDs(w.ids), limit, w.more}
+		if !t.kv.Writable() {
+			t.stale = stale
+		}
 	}
-	if t.stale.more || len(t.stale.ids) > limit {
+	if stale.more || len(stale.ids) > limit {
 		return nil, true, nil
 	}
-	return t.stale.ids, false, nil
+	return stale.ids, false, nil
 }
+
+// maxStale is how many documents may have changed since they were indexed, if the words of the others are to be relied on.
+const maxStale = 10_000
 
 // wordsKept returns the words that a document had when it was indexed, if it has them still; nil if they have to be found in its text.
 // A transaction that writes does not make use of them: it would be in the way of those who index.

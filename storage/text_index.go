@@ -278,7 +278,8 @@ func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	now := words.Terms()
+	row := words.Row()
+	now := text.RowTerms(row)
 	was, err := t.terms(id)
 	if err != nil {
 		return 0, err
@@ -304,7 +305,7 @@ func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
 		}
 	}
 	if len(now) > 0 {
-		return rows + 1, set(layout.TermsKey(id), []byte(words.Row()))
+		return rows + 1, set(layout.TermsKey(id), []byte(row))
 	}
 	return rows + 1, t.kv.Delete(layout.TermsKey(id))
 }

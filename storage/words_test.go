@@ -430,6 +430,13 @@ func TestPhrasesOfChanged(t *testing.T) {
 		if got := found(t, w.Repo, words); got != want {
 			t.Errorf("%s: %s, want %s", words, got, want)
 		}
+		w.update(w.System(), func(tx *storage.Tx) error {
+			page, err := search.Query(tx, "SELECT * FROM Document WHERE ecm:fulltext = ?", search.Options{Args: []any{words}})
+			if err == nil && len(page.Docs) != len(strings.Fields(want)) {
+				t.Errorf("%s, writing: %d results", words, len(page.Docs))
+			}
+			return err
+		})
 	}
 	for range 2 { // before and after it is indexed
 		check(`"red apples"`, "d0 d2")

@@ -7,10 +7,15 @@ import (
 )
 
 // A row lists the terms of a text, one on a line. In front of them is a line with the words in their order, in numbers of these
-// terms, if all of them are listed: so it can be read without an analysis whether words are one behind the other.
+// terms, if all of them are listed and the line is not too long: so it can be read without an analysis whether words are one behind the
+// other.
 
 // wordsMark begins the line of words. It sorts before all terms, as one of which earlier versions take the line.
 const wordsMark = "\x00"
+
+// maxLine is how long the line of words is, in bytes. A term is part of a key, and what earlier versions take for one has to be short
+// enough for that: Badger's keys have 65,000 bytes.
+const maxLine = 32 << 10
 
 // Row returns the text as a row has it; "" if it has no words.
 func (t *Text) Row() string {
@@ -39,6 +44,9 @@ func (t *Text) Row() string {
 		line.add(i)
 		line.add(t.compounds[i].pieces)
 		line.add(int(t.compounds[i].form))
+	}
+	if len(line) > maxLine {
+		return list
 	}
 	return wordsMark + t.language + string(line) + "\n" + list
 }

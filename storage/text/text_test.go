@@ -118,6 +118,9 @@ func FuzzAnalyse(f *testing.F) {
 	f.Add("xx", "\xff\x00é́", "\xff")
 	f.Fuzz(func(t *testing.T, language, s, phrase string) {
 		a := Analyse(language, s)
+		if len(a.words) > 0 && int(slices.Max(a.words)) >= len(a.forms) {
+			t.Fatal("a form is missing")
+		}
 		a.Has(phrase, true)
 		for _, term := range a.Terms() {
 			if len(term) > 8*MaxWord {
