@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/password"
 	"catena/storage/people"
 	"catena/storage/storagetest"
 )
@@ -265,5 +266,28 @@ func TestPasswordLength(t *testing.T) {
 				t.Errorf("%s %q: %v (%s)", c.field, text, err, field(err))
 			}
 		}
+	}
+}
+
+// TestPasswordHashedOnce: a transaction that has lost a race stores what it hashed before.
+func TestPasswordHashedOnce(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	add(w, people.User{Username: "alice"})
+	var stored []string
+	w.Write(w.System(), func(tx *storage.Tx) error {
+		if err := people.SaveUser(tx, &people.User{Username: "bob"}, "correct horse"); err != nil {
+			return err
+		}
+		var row password.Row
+		if _, err := tx.Secret(password.Users).Get("bob", &row); err != nil {
+			return err
+		}
+		if stored = append(stored, row.Hash); len(stored) == 1 {
+			w.Write(w.System(), func(other *storage.Tx) error { return people.SaveUser(other, &people.User{Username: "bob"}, "") })
+		}
+		return nil
+	})
+	if len(stored) != 2 || stored[0] != stored[1] {
+		t.Errorf("hashed: %q", stored)
 	}
 }

@@ -13,6 +13,7 @@ package people
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +104,11 @@ func SaveUser(t *storage.Tx, u *User, text string) error {
 	if err := maySave(t, old, u); err != nil {
 		return err
 	}
+	if text != "" {
+		if err := setPassword(t, u.Username, text, "password"); err != nil {
+			return err
+		}
+	}
 	if old == nil {
 		if u.ID, err = t.Next("users"); err != nil {
 			return err
@@ -114,11 +120,6 @@ func SaveUser(t *storage.Tx, u *User, text string) error {
 	u.Updated = t.Now()
 	if err := setMembers(t, u.Username, old.groups(), u.Groups, layout.MemberOf, layout.MemberUser); err != nil {
 		return err
-	}
-	if text != "" {
-		if err := setPassword(t, u.Username, text, "password"); err != nil {
-			return err
-		}
 	}
 	if !sameSet(old.groups(), u.Groups) {
 		if err := inside(t).Regrouped(); err != nil {
@@ -228,7 +229,8 @@ func SetPassword(t *storage.Tx, name, text string) error {
 	return setPassword(t, name, text, "newPassword")
 }
 
-// setPassword gives a user a password that came in a field.
+// setPassword gives a user a password that came in a field. It is hashed while no transaction is open, and once: that takes so long that
+// transactions that do it again whenever they have lost a race lose most of them.
 func setPassword(t *storage.Tx, user, text, field string) error {
 	if len(text) > password.MaxLength {
 		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength).In(field)
@@ -237,14 +239,17 @@ func setPassword(t *storage.Tx, user, text, field string) error {
 		return fault.Invalid.Errorf("password: %d characters, at least %d are required", n, least).In(field).WithCode(fault.CodeTooShort)
 	}
 	c := password.Of(t.Repo().Memory())
-	hash, err := c.Hash(t.Context(), text)
+	hash, err := storage.Outside(t, chosen{user, text}, func(ctx context.Context) (any, error) { return c.Hash(ctx, text) })
 	if err != nil {
 		return err
 	}
 	t.AfterCommit(func() { c.Forget(user) })
 	storage.Ends(t)
-	return t.Secret(password.Users).Put(user, password.Row{Hash: hash})
+	return t.Secret(password.Users).Put(user, password.Row{Hash: hash.(string)})
 }
+
+// chosen is a password that a user is given.
+type chosen struct{ user, text string }
 
 // DeleteUser removes a user, with what the owners of data keep about the user.
 func DeleteUser(t *storage.Tx, name string) error {
