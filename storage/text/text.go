@@ -11,8 +11,10 @@
 package text
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -247,8 +249,36 @@ func (t *Text) Has(phrase string, prefix bool) bool {
 	return false
 }
 
+// question is a phrase that is looked for in texts of a language.
+type question struct{ language, phrase string }
+
+// asked is a question with the forms of its phrase, which nobody changes.
+type asked struct {
+	question
+	forms []*Text
+}
+
+// lately are questions that were asked lately, of no more than maxLately bytes: a search asks the same of many texts.
+var lately [64]atomic.Pointer[asked]
+
+const maxLately = 256
+
 // wanted are the forms of a phrase, each of which a text may have: with its words in pieces, and as they are.
 func (t *Text) wanted(phrase string) []*Text {
+	q := question{t.language, phrase}
+	at := &lately[maphash.Comparable(memoSeed, q)%uint64(len(lately))]
+	if known := at.Load(); known != nil && known.question == q {
+		return known.forms
+	}
+	forms := t.formsOf(phrase)
+	if len(phrase) <= maxLately {
+		q = question{strings.Clone(q.language), strings.Clone(phrase)} // which may be pieces of something long
+		at.Store(&asked{q, forms})
+	}
+	return forms
+}
+
+func (t *Text) formsOf(phrase string) []*Text {
 	cut := analyse(t.language, phrase, maxPhrase, piecesAsked)
 	switch {
 	case len(cut.words) == 0:

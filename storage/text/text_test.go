@@ -71,6 +71,19 @@ func TestTermsAndStemsMeet(t *testing.T) {
 	}
 }
 
+// TestPhraseOfLanguages: the same phrase is another one in another language, whichever was asked for first.
+func TestPhraseOfLanguages(t *testing.T) {
+	english, french := Analyse("en", "a cheval glass"), Analyse("fr", "un cheval")
+	for range 2 {
+		if english.Has("chevaux", false) {
+			t.Error("English has no plural chevaux")
+		}
+		if !french.Has("chevaux", false) {
+			t.Error("a horse is not found by horses, in French")
+		}
+	}
+}
+
 // TestCompoundsAreSought: what has the word that is looked for is found by one of the terms that stand for it.
 func TestCompoundsAreSought(t *testing.T) {
 	texts := []string{"TrashedFile1", "trashed file", "trashedfile1", "iphone", "an iPhone15", "mp3", "mp 3", "MyMP3Player and others", "e29b41d4a716"}
@@ -139,5 +152,14 @@ func BenchmarkAnalyse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Analyse("en", s)
+	}
+}
+
+// BenchmarkHas asks texts for a phrase, as a search does.
+func BenchmarkHas(b *testing.B) {
+	text := Analyse("en", strings.Repeat("The quick brown foxes were jumping over the lazy dogs. ", 20))
+	b.ReportAllocs()
+	for b.Loop() {
+		text.Has("jumping dogs", false)
 	}
 }
