@@ -224,6 +224,19 @@ func Outside(t *Tx, what any, find func(context.Context) (any, error)) (any, err
 	return known.value, known.err
 }
 
+// Once is Outside for something that takes less long than to run the transaction again: the transaction stays open meanwhile.
+func Once(t *Tx, what any, find func(context.Context) (any, error)) (any, error) {
+	o := t.inquiries
+	if o == nil {
+		return find(t.ctx)
+	}
+	known, ok := o.find(what)
+	if !ok {
+		known = o.inquire(t.ctx, inquiry{what, find})
+	}
+	return known.value, known.err
+}
+
 // Abandoned reports whether the attempt has ended with ErrAgain, whatever has become of that error.
 func Abandoned(t *Tx) bool { return t.inquiries != nil && t.inquiries.wanted != nil }
 

@@ -229,8 +229,8 @@ func SetPassword(t *storage.Tx, name, text string) error {
 	return setPassword(t, name, text, "newPassword")
 }
 
-// setPassword gives a user a password that came in a field. It is hashed while no transaction is open, and once: that takes so long that
-// transactions that do it again whenever they have lost a race lose most of them.
+// setPassword gives a user a password that came in a field. It is hashed once: that takes so long that transactions that
+// did it again whenever they have lost a race would lose the next one, too.
 func setPassword(t *storage.Tx, user, text, field string) error {
 	if len(text) > password.MaxLength {
 		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength).In(field)
@@ -239,7 +239,7 @@ func setPassword(t *storage.Tx, user, text, field string) error {
 		return fault.Invalid.Errorf("password: %d characters, at least %d are required", n, least).In(field).WithCode(fault.CodeTooShort)
 	}
 	c := password.Of(t.Repo().Memory())
-	hash, err := storage.Outside(t, chosen{user, text}, func(ctx context.Context) (any, error) { return c.Hash(ctx, text) })
+	hash, err := storage.Once(t, chosen{user, text}, func(ctx context.Context) (any, error) { return c.Hash(ctx, text) })
 	if err != nil {
 		return err
 	}
