@@ -158,7 +158,7 @@ func (t *Tx) NewBlob(name, typ string, r io.Reader) (*Blob, error) {
 	return t.repo.blobs.Spool(t.ctx, name, typ, r, t.repo.limits.BlobSize)
 }
 
-// Findings keep what transactions of one caller have found out while none of them was open. The zero value is ready.
+// Findings keep what transactions of one caller have found out, most of it while none of them was open. The zero value is ready.
 type Findings struct {
 	mu    sync.Mutex
 	known map[any]finding
@@ -224,7 +224,8 @@ func Outside(t *Tx, what any, find func(context.Context) (any, error)) (any, err
 	return known.value, known.err
 }
 
-// Once is Outside for something that takes less long than to run the transaction again: the transaction stays open meanwhile.
+// Once is Outside for what takes only a moment: the transaction stays open while find is called, and begins again only if it loses a race, when it
+// gets what find gave.
 func Once(t *Tx, what any, find func(context.Context) (any, error)) (any, error) {
 	o := t.inquiries
 	if o == nil {
