@@ -159,3 +159,24 @@ func TestOutsideEnds(t *testing.T) {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
 }
+
+// TestCanceledInquiry: that a caller gave up is not what later transactions find out.
+func TestCanceledInquiry(t *testing.T) {
+	w := newWorld(t)
+	for _, way := range []func(*storage.Tx, any, func(context.Context) (any, error)) (any, error){storage.Once, storage.Outside} {
+		shared := context.WithValue(t.Context(), storage.FindingsKey{}, new(storage.Findings))
+		ask := func(ctx context.Context, find func(context.Context) (any, error)) error {
+			return w.Update(ctx, w.System(), func(x *storage.Tx) error {
+				_, err := way(x, "a", find)
+				return err
+			})
+		}
+		gone, cancel := context.WithCancel(shared)
+		if err := ask(gone, func(ctx context.Context) (any, error) { cancel(); return nil, ctx.Err() }); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled: %v", err)
+		}
+		if err := ask(shared, func(context.Context) (any, error) { return 1, nil }); err != nil {
+			t.Errorf("asked again: %v", err)
+		}
+	}
+}

@@ -211,21 +211,15 @@ func Outside(t *Tx, what any, find func(context.Context) (any, error)) (any, err
 	if o.wanted != nil {
 		return nil, ErrAgain
 	}
-	q := inquiry{what, find}
-	known, ok := o.find(what)
-	switch {
-	case ok:
-	case o.ask():
-		o.wanted = &q
+	if _, ok := o.find(what); !ok && o.ask() {
+		o.wanted = &inquiry{what, find}
 		return nil, ErrAgain
-	default:
-		known = o.inquire(t.ctx, q)
 	}
-	return known.value, known.err
+	return Once(t, what, find)
 }
 
-// Once is Outside for what takes only a moment: the transaction stays open while find is called, and begins again only if it loses a race, when it
-// gets what find gave.
+// Once is Outside for what takes only a moment: the transaction stays open while find is called, and begins again only if it loses a
+// race, when it gets what find gave.
 func Once(t *Tx, what any, find func(context.Context) (any, error)) (any, error) {
 	o := t.inquiries
 	if o == nil {
@@ -267,6 +261,9 @@ func (o *Findings) ask() bool {
 func (o *Findings) inquire(ctx context.Context, q inquiry) finding {
 	v, err := q.find(ctx)
 	f := finding{v, err}
+	if err != nil && ctx.Err() != nil {
+		return f
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.known == nil {

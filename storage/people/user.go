@@ -229,8 +229,8 @@ func SetPassword(t *storage.Tx, name, text string) error {
 	return setPassword(t, name, text, "newPassword")
 }
 
-// setPassword gives a user a password that came in a field. It is hashed once: that takes so long that transactions that
-// did it again whenever they have lost a race would lose the next one, too.
+// setPassword gives a user a password that came in a field. It is hashed once: that takes so long that a transaction that
+// did it again after each race that it lost would lose the next one, too.
 func setPassword(t *storage.Tx, user, text, field string) error {
 	if len(text) > password.MaxLength {
 		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength).In(field)
