@@ -34,6 +34,7 @@ import (
 // fact, each file on a server of its own that is fresh. A file is lines:
 //
 //	jobs                         from here on bulk commands are carried out
+//	told {uid}                   waits until the feed of changes tells of a document, and so of all that was done before
 //	# a fact: what follows is one, and its name is shown when it does not hold
 //	GET /path/default-domain     a request; /nuxeo/api/v1 stands in front unless /nuxeo does
 //	> name: value                its headers; "as" names the user, "as:" nobody
@@ -66,15 +67,12 @@ func TestWire(t *testing.T) {
 	}
 	for _, f := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
-			if !slices.Contains(ownState, filepath.Base(f)) {
-				t.Parallel()
-			}
+			t.Parallel()
 			text, err := os.ReadFile(f)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := resttest.Start(t, resttest.Config{
-				Single:   slices.Contains(ownState, filepath.Base(f)),
 				Ops:      append(slices.Clip(testOps), link),
 				Deployed: deployed,
 				Siblings: []string{"other"},
@@ -93,10 +91,6 @@ func TestWire(t *testing.T) {
 		})
 	}
 }
-
-// ownState are the files about what another server does not know at once: changes that transactions which
-// are under way may come before, also those of other tests on the same database.
-var ownState = []string{"37-operations-drive.txt"}
 
 // workThrough does the bulk commands of a server until the test ends.
 func workThrough(t *testing.T, s *resttest.Server) {
@@ -162,7 +156,7 @@ type player struct {
 	headers      []string
 	got          *resttest.Answer // of the request, once it is sent
 	json         any
-	told         bool // that something about it does not hold
+	shown        bool // since something about it does not hold
 }
 
 var (
@@ -193,9 +187,14 @@ func (p *player) play(line string) {
 		}
 		return name
 	})
+	if id, ok := strings.CutPrefix(line, "told "); ok {
+		p.answer()
+		p.told(id)
+		return
+	}
 	if m := isRequest.FindStringSubmatch(line); m != nil {
 		p.answer()
-		p.got, p.method, p.path, p.body, p.headers, p.told = nil, m[1], m[2], nil, nil, false
+		p.got, p.method, p.path, p.body, p.headers, p.shown = nil, m[1], m[2], nil, nil, false
 		if m[3] != "" {
 			p.body = []string{m[3]}
 		}
@@ -239,8 +238,8 @@ func (p *player) send() {
 func (p *player) fail(format string, args ...any) {
 	p.t.Helper()
 	text := ""
-	if p.got != nil && !p.told {
-		text, p.told = fmt.Sprintf("\n  %s %s: %s %.700s", p.method, p.path, p.got.Status, p.got.Text), true
+	if p.got != nil && !p.shown {
+		text, p.shown = fmt.Sprintf("\n  %s %s: %s %.700s", p.method, p.path, p.got.Status, p.got.Text), true
 	}
 	p.t.Errorf("%s:%d: %s: %s%s", filepath.Base(p.file), p.line, p.fact, fmt.Sprintf(format, args...), text)
 }
@@ -285,6 +284,26 @@ func (p *player) expect(line string) {
 		p.part(word[1:], rest)
 	default:
 		p.fail("line is nothing: %s", line)
+	}
+}
+
+// told waits until the feed, which ends before the first transaction that is under way, tells of a document. On PostgreSQL
+// those of other databases of the server count, too.
+func (p *player) told(id string) {
+	p.t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		var feed []storage.FeedEntry
+		err := p.s.Repo.View(p.t.Context(), p.s.Repo.System(), func(tx *storage.Tx) (err error) {
+			feed, _, _, err = storage.ReadFeed(tx, 0, 1<<20)
+			return err
+		})
+		if err != nil || time.Since(began) > time.Minute {
+			p.fail("the feed does not tell of %s: %v", id, err)
+			return
+		}
+		if slices.ContainsFunc(feed, func(e storage.FeedEntry) bool { return e.Doc == id }) {
+			return
+		}
 	}
 }
 
