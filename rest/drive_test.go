@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"catena/rest/resttest"
+	"catena/storage"
 	"catena/storage/storagetest"
 )
 
@@ -109,6 +110,23 @@ func (d *desktop) changes() string {
 	return strings.Join(out, " ")
 }
 
+// told waits until the feed, which ends before the first transaction that is under way, tells of a document. On PostgreSQL those
+// of other databases of the server count, too.
+func told(t *testing.T, s *resttest.Server, id string) {
+	t.Helper()
+	await(t, "the feed", func() (has bool) {
+		err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			feed, _, _, err := storage.ReadFeed(tx, 0, 1<<20)
+			has = slices.ContainsFunc(feed, func(e storage.FeedEntry) bool { return e.Doc == id })
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return has
+	})
+}
+
 // told expects to be told of changes. Where other servers write, the feed ends before the oldest transaction that is under way,
 // so that what has been committed may come with a later answer: the question is asked again with the same bound.
 func (d *desktop) told(want string) {
@@ -152,6 +170,7 @@ func TestSynchronize(t *testing.T) {
 		t.Fatalf("roots: %+v", roots)
 	}
 	desk := roots[0]
+	told(t, s, desk.ID[strings.LastIndexByte(desk.ID, '#')+1:])
 	d.told("rootRegistered:Desk")
 
 	file := d.upload("CreateFile", "größe 1.bin", "\x00\x01\x02", `{"parentId":"`+desk.ID+`","overwrite":false}`)

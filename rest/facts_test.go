@@ -189,7 +189,7 @@ func (p *player) play(line string) {
 	})
 	if id, ok := strings.CutPrefix(line, "told "); ok {
 		p.answer()
-		p.told(id)
+		told(p.t, p.s, id)
 		return
 	}
 	if m := isRequest.FindStringSubmatch(line); m != nil {
@@ -284,26 +284,6 @@ func (p *player) expect(line string) {
 		p.part(word[1:], rest)
 	default:
 		p.fail("line is nothing: %s", line)
-	}
-}
-
-// told waits until the feed, which ends before the first transaction that is under way, tells of a document. On PostgreSQL
-// those of other databases of the server count, too.
-func (p *player) told(id string) {
-	p.t.Helper()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		var feed []storage.FeedEntry
-		err := p.s.Repo.View(p.t.Context(), p.s.Repo.System(), func(tx *storage.Tx) (err error) {
-			feed, _, _, err = storage.ReadFeed(tx, 0, 1<<20)
-			return err
-		})
-		if err != nil || time.Since(began) > time.Minute {
-			p.fail("the feed does not tell of %s: %v", id, err)
-			return
-		}
-		if slices.ContainsFunc(feed, func(e storage.FeedEntry) bool { return e.Doc == id }) {
-			return
-		}
 	}
 }
 
