@@ -188,6 +188,9 @@ func (i Internal) LoadCoveredIn(spare *Doc, id layout.ID, c *layout.Cover) (*Doc
 	return i.t.assembleAt(id, n, rec, spare)
 }
 
+// Place sets what the row of a document in the tree says of it, which is nothing of its content.
+func (i Internal) Place(row []byte, c *layout.Cover) error { return parsePlace(row, c) }
+
 // Covered makes a document of an index row that holds its place, and of its record; nil if it is gone.
 func (i Internal) Covered(id layout.ID, c *layout.Cover, rec []byte) (*Doc, error) {
 	n, ok := nodeOf(c)

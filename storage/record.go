@@ -279,15 +279,22 @@ func (n *node) append(dst []byte) []byte {
 }
 
 func parseNode(b []byte) (n node, err error) {
-	if len(b) < 42 || b[0] != nodeFormat {
-		return n, fault.Internal.Errorf("tree: row has an unknown format")
+	var c layout.Cover
+	if err = parsePlace(b, &c); err == nil {
+		n, _ = nodeOf(&c)
 	}
-	n.flags = b[1]
-	copy(n.parent[:], b[2:])
-	copy(n.acl[:], b[18:])
-	n.position = int64(binary.BigEndian.Uint64(b[34:]))
-	n.name = string(b[42:])
-	return n, nil
+	return n, err
+}
+
+// parsePlace is parseNode for what index rows say of a place, too. It keeps pointing into b.
+func parsePlace(b []byte, c *layout.Cover) error {
+	if len(b) < 42 || b[0] != nodeFormat {
+		return fault.Internal.Errorf("tree: row has an unknown format")
+	}
+	*c = layout.Cover{Flags: b[1], Bits: layout.HasNode, Position: int64(binary.BigEndian.Uint64(b[34:])), Name: b[42:]}
+	copy(c.Parent[:], b[2:])
+	copy(c.List[:], b[18:])
+	return nil
 }
 
 // childCover is what the row of a child in order says about its document: the flags, the access list if it

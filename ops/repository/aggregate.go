@@ -170,7 +170,10 @@ func (p *provider) extra(c *engine.Ctx, b built, filters []string) (map[string]a
 	o := b.options
 	// The figures are about all results, not about the page, and need no order.
 	o.Sort, o.After, o.Offset = nil, "", 0
-	_, err := search.Values(c.Tx, b.aggregation, o, maxAggregated, func(values []any) { count(counters, values) })
+	_, err := search.Values(c.Tx, b.aggregation, o, maxAggregated, func(values []any) error {
+		count(counters, values)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -60,16 +60,17 @@ func (p pageProviderParams) run(c *engine.Ctx, ps providers) (*storage.Page, err
 	}
 	// It runs as the caller, so the page has only what the caller may read: a provider grants
 	// nothing.
+	// The figures come first: if they are of all results, the page is made of these.
+	extra, err := found.extra(c, b, p.Quick)
+	if err != nil {
+		return nil, err
+	}
 	b.options.After = p.After
 	page, err := search.Query(c.Tx, b.src, b.options)
 	if err != nil {
 		return nil, err
 	}
 	page.Provider, page.Highlight = found.Name, p.Highlights
-	extra, err := found.extra(c, b, p.Quick)
-	if err != nil {
-		return nil, err
-	}
 	maps.Copy(extra, page.Extra)
 	page.Extra = extra
 	// A provider that counts only to the end of the page has no real total: the size of a page is

@@ -30,11 +30,8 @@ var aggregate = engine.Op{
 	Run:     engine.On(aggregateParams.run),
 }
 
-// The bounds of one search.
+// The bounds of one search, besides those of every query.
 const (
-	// documents that one search reads; it ends with an error instead of a count that is too low. How many audit
-	// records it reads is bounded by the time of the call.
-	maxRows = 100_000
 	// groups altogether, nested ones included: each takes memory and a member of the answer
 	maxBuckets = 10_000
 	// levels of queries and of aggregations
@@ -121,26 +118,15 @@ func (q *conditions) eachDocument(c *engine.Ctx, visit func(row) error) error {
 	columns := q.columns(storage.TypesOf(c.Tx))
 	src, named := q.source(columns)
 	getters := q.getters(columns)
-	var failed error
-	more, err := search.Values(c.Tx, src, search.Options{Named: named}, maxRows, func(values []any) {
-		// Values cannot be stopped from within visit, so after a failure the remaining rows are
-		// read and passed over; there are at most maxRows.
-		if failed == nil {
-			failed = visit(func(field string) []any {
-				if get := getters[field]; get != nil {
-					return get(values)
-				}
-				return nil
-			})
-		}
+	_, err := search.Values(c.Tx, src, search.Options{Named: named}, -1, func(values []any) error {
+		return visit(func(field string) []any {
+			if get := getters[field]; get != nil {
+				return get(values)
+			}
+			return nil
+		})
 	})
-	if err == nil && more {
-		err = fault.Limit.Errorf("search: more than %d documents; restrict the query", maxRows).WithCode(fault.CodeQueryTooCostly)
-	}
-	if err != nil {
-		return err
-	}
-	return failed
+	return err
 }
 
 // eachRecord visits the audit records that could meet the query, but not the runs that whole takes in. Those of all users are for

@@ -50,6 +50,11 @@ func (s *Select) String() string {
 	return b.String()
 }
 
+// Matching returns what decides which documents are results, in canonical form: not their order, and not what is returned of them.
+func (s *Select) Matching() string {
+	return (&Select{From: s.From, Where: s.Where, Limit: -1}).String()
+}
+
 func comma(b *strings.Builder, i int) {
 	if i > 0 {
 		b.WriteString(", ")

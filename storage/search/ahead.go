@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"iter"
+	"slices"
 
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
@@ -139,11 +140,22 @@ func (r *scan) fetch() error {
 			return err
 		}
 		id := layout.IDAtEnd(row.Key)
+		if r.foundOut(id) {
+			continue
+		}
 		if keys = append(keys, layout.RecordKey(id)); c.Bits&layout.HasNode == 0 {
 			keys = append(keys, layout.NodeKey(id))
 		}
 	}
 	return r.t.kv().Prefetch(keys)
+}
+
+// foundOut reports whether a document is not among those that terms found.
+func (r *scan) foundOut(id layout.ID) bool {
+	return slices.ContainsFunc(r.rest, func(e query.Expr) bool {
+		f := r.p.found[e]
+		return f != nil && !layout.HasID(f.ids, id)
+	})
 }
 
 // fetchWords has the store read the words of the documents of the rows that were read ahead.
@@ -152,9 +164,11 @@ func (r *scan) fetchWords() error {
 		return nil
 	}
 	r.fetched.words = true
-	keys := make([][]byte, len(r.ahead))
-	for i, row := range r.ahead {
-		keys[i] = layout.TermsKey(layout.IDAtEnd(row.Key))
+	keys := make([][]byte, 0, len(r.ahead))
+	for _, row := range r.ahead {
+		if id := layout.IDAtEnd(row.Key); !r.foundOut(id) {
+			keys = append(keys, layout.TermsKey(id))
+		}
 	}
 	return r.t.kv().Prefetch(keys)
 }
@@ -192,8 +206,15 @@ func (r *scan) liveAhead(h *candidate) error {
 	return r.t.kv().Prefetch(keys)
 }
 
-// typed finds out the type of a child whose row does not say it.
+// typed finds out the type of a candidate whose row does not say it.
 func (r *scan) typed(h *candidate) error {
+	if h.Bits&layout.HasNode != 0 {
+		_, err := r.doc(h)
+		if h.doc != nil {
+			h.Type = []byte(h.doc.Type().Name)
+		}
+		return err
+	}
 	if err := r.fetch(); err != nil {
 		return err
 	}

@@ -135,11 +135,14 @@ func (t planner) rowsOnly(p *plan) *accessPath {
 
 // cheaperRows is rowsOnly if that costs less than reading the documents of another path.
 func (t planner) cheaperRows(p *plan, best *accessPath) *accessPath {
+	if best.ids != nil {
+		return t.throughRows(p, best)
+	}
 	a := t.rowsOnly(p)
 	switch {
 	case a == nil || best.name == layout.TypeIndex && p.everyType(t.types):
 		return a
-	case best.ids != nil || best.branches != nil || t.scan(p, best).covers():
+	case best.branches != nil || t.scan(p, best).covers():
 		return nil
 	}
 	n, err := t.rowsUpTo(best, maxWalked)
@@ -157,15 +160,17 @@ func (r *scan) answers(e query.Expr) bool {
 // collect returns the ids of all matches from the rows of the indexes that answer the conditions, or nil if there
 // are more than most. With stop above zero so many are enough.
 func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layout.ID]bool, error) {
-	for _, a := range paths {
-		if err := t.estimate(a); err != nil {
-			return nil, err
-		}
+	paths, err := t.byRows(paths)
+	if err != nil {
+		return nil, err
 	}
-	paths = slices.Clone(paths)
-	slices.SortStableFunc(paths, func(a, b *accessPath) int { return a.rows - b.rows })
 	var known map[layout.ID]bool
 	for i, a := range paths {
+		if i > 0 {
+			if budget := len(known) * t.costs.factor; t.rowsOf(paths[i:], budget) > budget {
+				return t.collectAmong(p, known, stop)
+			}
+		}
 		r := t.scan(p, a)
 		r.among, r.repeats, r.most, r.keep = known, true, math.MaxInt, min(a.rows, most)+1
 		if len(paths) > 1 {
@@ -187,9 +192,47 @@ func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layo
 	return known, nil
 }
 
+// byRows returns access paths in the order of how many rows they have.
+func (t planner) byRows(paths []*accessPath) ([]*accessPath, error) {
+	paths = slices.Clone(paths)
+	rows := map[*accessPath]int{}
+	for _, a := range paths {
+		if err := t.estimate(a); err != nil {
+			return nil, err
+		}
+		if rows[a] = a.rows; a.rows >= t.maxSorted() && len(paths) > 1 {
+			n, err := t.rowsUpTo(a, maxCounted)
+			if err != nil {
+				return nil, err
+			}
+			rows[a] = max(n, a.rows)
+		}
+	}
+	slices.SortStableFunc(paths, func(a, b *accessPath) int { return rows[a] - rows[b] })
+	return paths, nil
+}
+
+// collectAmong is collect for documents that may be read and are few beside the rows that would decide about them: their content is read.
+func (t planner) collectAmong(p *plan, known map[layout.ID]bool, stop int) (map[layout.ID]bool, error) {
+	r := t.scan(p, idPath(layout.SortIDs(slices.Collect(maps.Keys(known))), "candidates"))
+	r.among, r.most = known, math.MaxInt
+	found := map[layout.ID]bool{}
+	err := r.each(false, nil, func(h *candidate) (bool, error) {
+		found[h.id] = true
+		return stop == 0 || len(found) < stop, nil
+	})
+	if errors.Is(err, errCostly) {
+		return nil, nil
+	}
+	return found, err
+}
+
 // walk runs the plan from a cursor on and shows the execution what it finds.
 func (w *execution) walk() error {
 	start := *w
+	if known := w.visited(); known != nil {
+		return w.pickKnown(known, start)
+	}
 	if w.p.finders != nil {
 		known, err := w.t.collect(w.p, w.p.finders, w.t.costs.known, 0)
 		if err != nil {
@@ -234,12 +277,17 @@ func (w *execution) watchFor(r *scan) {
 	}
 }
 
+// watch is watch of a scan that fills the page.
+func (w *execution) watch(r *scan, after int, better func(left int) bool) {
+	watch(r, after, func() int { return w.left(r) }, better)
+}
+
 // watch has the scan ended with errPatience once better says so of what it will still cost, by what is known now. That is
 // asked when so much was spent, and again when twice as much more was as is expected then.
-func (w *execution) watch(r *scan, after int, better func(left int) bool) {
+func watch(r *scan, after int, expected func() int, better func(left int) bool) {
 	r.patience = max(1, after)
 	r.enough = func() bool {
-		left := w.left(r)
+		left := expected()
 		if better(left) {
 			return true
 		}

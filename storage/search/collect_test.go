@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,6 +128,86 @@ func TestWithoutValue(t *testing.T) {
 			if err := x.run(); err != nil || !x.p.nulls || len(x.candidates) != 60 || x.t.spent.docs > 5+6 {
 				t.Errorf("%s: %d found, and %d documents read (%v)", order, len(x.candidates), x.t.spent.docs, err)
 			}
+		}
+		return nil
+	})
+}
+
+// TestVisited: a page of results that were all visited before is that of a transaction that has not seen them, in each order and page by
+// page. What others have visited, another query, and what was visited before a change are no results.
+func TestVisited(t *testing.T) {
+	w := deck(t, nil)
+	visit := func(tx *storage.Tx, where string) {
+		n := 0
+		more, err := Values(tx, "SELECT dc:title, card:count FROM Card WHERE "+where, Options{}, 100, func([]any) error { n++; return nil })
+		if err != nil || more || n == 0 {
+			t.Fatalf("%d visited, more: %t (%v)", n, more, err)
+		}
+	}
+	const where = "card:note = 'n1' AND dc:title <> 't13'"
+	for _, costs := range everyCosts {
+		SetCosts(w.Repo, costs)
+		for _, order := range []string{"", "dc:title", "dc:title DESC", "card:shelf, ecm:uuid DESC", "ecm:uuid", "card:note, card:count DESC"} {
+			src := "SELECT * FROM Card WHERE " + where
+			if order != "" {
+				src += " ORDER BY " + order
+			}
+			pages := func(visited bool) (all []string) {
+				view(t, w.Repo, func(tx *storage.Tx) error {
+					if visited {
+						visit(tx, where)
+					}
+					page, err := Query(tx, src, Options{PageOptions: storage.PageOptions{Limit: 5}})
+					for err == nil && page != nil {
+						all = append(all, fmt.Sprint(page.Total, page.More, names(page)))
+						page, err = Next(tx, page)
+					}
+					return err
+				})
+				return all
+			}
+			if got, want := pages(true), pages(false); !slices.Equal(got, want) || len(want) != 3 {
+				t.Errorf("%s: %v, want %v", src, got, want)
+			}
+		}
+	}
+	src := "SELECT * FROM Card WHERE " + where + " ORDER BY dc:title"
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		visit(tx, where)
+		page, err := Query(tx.As(&storage.Principal{Name: "bob"}), src, Options{})
+		if err != nil || len(page.Docs) > 0 || page.Total > 0 {
+			t.Errorf("bob: %v (%v)", names(page), err)
+		}
+		page, err = Query(tx, strings.Replace(src, "n1", "n2", 1), Options{})
+		if err != nil || len(page.Docs) != 12 {
+			t.Errorf("another query: %v (%v)", names(page), err)
+		}
+		return err
+	})
+	write(t, w.Repo, func(tx *storage.Tx) error {
+		reader := tx.As(&storage.Principal{Name: "reader", Admin: true, ReadOnly: true})
+		visit(reader, where)
+		before, err := Query(tx, src, Options{})
+		if err != nil {
+			return err
+		}
+		if err := before.Docs[0].Set("card:note", "n2"); err != nil {
+			return err
+		}
+		if _, err := tx.Save(before.Docs[0], storage.SaveOptions{}); err != nil {
+			return err
+		}
+		page, err := Query(reader, src, Options{})
+		if err != nil || len(page.Docs) != len(before.Docs)-1 || page.Total != len(before.Docs)-1 {
+			t.Errorf("after a change: %v (%v)", names(page), err)
+		}
+		return err
+	})
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		ended, n := errors.New("ended"), 0
+		_, err := Values(tx, "SELECT dc:title FROM Card", Options{}, -1, func([]any) error { n++; return ended })
+		if !errors.Is(err, ended) || n != 1 {
+			t.Errorf("%d visited after the end (%v)", n, err)
 		}
 		return nil
 	})

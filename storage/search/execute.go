@@ -314,7 +314,7 @@ func rowOf(columns []query.Column, src query.Source) (map[string]any, error) {
 }
 
 // whole calls visit for every match with its values of the columns, in order.
-func (w *execution) whole(columns []query.Column, visit func(values []any) (more bool, err error)) error {
+func (w *execution) whole(columns []query.Column, visit func(id layout.ID, values []any) (more bool, err error)) error {
 	r := w.t.scan(w.p, w.p.path)
 	err := r.ordered(nil, func(m match) (bool, error) {
 		values := make([]any, len(columns))
@@ -328,7 +328,7 @@ func (w *execution) whole(columns []query.Column, visit func(values []any) (more
 			}
 			values[i] = v
 		}
-		return visit(values)
+		return visit(m.id, values)
 	})
 	if errors.Is(err, errCostly) {
 		return w.p.costly(err, w.t.Repo().Limits().QueryRows)
@@ -343,7 +343,7 @@ func (w *execution) distinct(columns []query.Column, rows *Rows) error {
 		return fault.Invalid.Errorf("cursor: cannot be used with DISTINCT, use an offset")
 	}
 	seen, n := map[string]bool{}, -int(w.p.q.Offset)
-	return w.whole(columns, func(values []any) (bool, error) {
+	return w.whole(columns, func(_ layout.ID, values []any) (bool, error) {
 		key := fmt.Sprintf("%q", values)
 		if seen[key] {
 			return true, nil
@@ -382,8 +382,8 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 		figures[i] = aggregate{column: c}
 	}
 	// An order is meaningless for a single row, and could prevent a cheaper path.
-	w.p.unordered()
-	err := w.whole(columns, func(values []any) (bool, error) {
+	w.unordered()
+	err := w.whole(columns, func(_ layout.ID, values []any) (bool, error) {
 		for i := range figures {
 			figures[i].add(values[i])
 		}
@@ -402,13 +402,17 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 }
 
 // unordered drops ORDER BY and takes the access path that is best without.
-func (p *plan) unordered() {
+func (w *execution) unordered() {
+	p := w.p
 	primary := p.byID && p.path.primary // reads every document
 	p.order, p.byID = nil, false
 	if p.nulls || primary && p.plain != nil || p.plain != nil && p.plain.ids != nil {
 		p.path = p.plain
 	}
 	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))
+	if a := w.t.throughRows(p, p.path); a != nil {
+		p.usePath(a)
+	}
 }
 
 func firstAggregate(columns []query.Column) string {

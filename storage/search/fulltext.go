@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/text"
@@ -16,8 +17,34 @@ const maxPending = 500
 
 // found are documents that terms find, and that are too many to be looked at one by one for every query.
 type found struct {
-	ids   []layout.ID // sorted
-	exact bool        // all of them meet the condition
+	ids     []layout.ID // sorted
+	exact   bool        // all of them meet the condition
+	decided map[layout.ID]bool
+}
+
+// holds decides for a candidate, once for each document.
+func (f *found) holds(r *scan, h *candidate, e query.Expr) (ok bool, err error) {
+	if in := layout.HasID(f.ids, h.id); !in || f.exact {
+		return in, nil
+	}
+	ok, known := f.decided[h.id]
+	if !known {
+		if ok, err = r.evaluate(h, e); err != nil {
+			return false, err
+		}
+		if f.decided == nil {
+			f.decided = map[layout.ID]bool{}
+		}
+		f.decided[h.id] = ok
+	}
+	return ok, nil
+}
+
+// lastSearch is the last full-text condition of a transaction that only reads, with what it found: a page of results and
+// the figures about all of them are asked for together. Nothing was found if the documents are too many.
+type lastSearch struct {
+	condition string
+	found     *found
 }
 
 // takeText answers a full-text condition with the documents found by terms. If they are many, they are one of the ways to find
@@ -27,23 +54,43 @@ func (t planner) takeText(p *plan, x *query.Predicate) (bool, error) {
 	if !t.usable(layout.TextIndex) {
 		return false, nil
 	}
-	s := termSearch{t: t, exact: x.Field.Prop == nil}
-	ids, ok, err := s.find(x.Search())
-	if err != nil || !ok {
+	f, err := t.search(x)
+	if err != nil || f == nil {
 		return false, err
 	}
-	if ids, err = s.correct(ids, x); err != nil {
-		return false, err
-	}
-	if len(ids) <= t.costs.direct {
-		p.setIDs(ids, x)
-		return s.exact, nil
+	if len(f.ids) <= t.costs.direct {
+		p.setIDs(slices.Clone(f.ids), x)
+		return f.exact, nil
 	}
 	if p.found == nil {
 		p.found = map[query.Expr]*found{}
 	}
-	p.found[x] = &found{layout.SortIDs(ids), s.exact}
+	p.found[x] = f
 	return false, nil
+}
+
+// search returns what the terms of a full-text condition find, nil if that is too much.
+func (t planner) search(x *query.Predicate) (*found, error) {
+	last, condition := &lastSearch{}, query.Format(x)
+	if !t.kv().Writable() {
+		last = row.Of[lastSearch](t.in().Memory())
+	}
+	if last.condition == condition {
+		return last.found, nil
+	}
+	s := termSearch{t: t, exact: x.Field.Prop == nil}
+	ids, ok, err := s.find(x.Search())
+	if err == nil && ok {
+		ids, err = s.correct(ids, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	*last = lastSearch{condition: condition}
+	if ok {
+		last.found = &found{ids: layout.SortIDs(ids), exact: s.exact}
+	}
+	return last.found, nil
 }
 
 // foundPaths are the ways to results by what terms find.
@@ -61,6 +108,19 @@ func (t planner) foundPaths(p *plan) (all []*accessPath) {
 		all = append(all, a)
 	}
 	return all
+}
+
+// throughRows returns the index by type if reading its rows costs less than loading the documents that terms found, which tell
+// nothing before they are loaded, not even whether they may be read; nil otherwise.
+func (t planner) throughRows(p *plan, best *accessPath) *accessPath {
+	if best.name != primaryName || p.direct != nil {
+		return nil
+	}
+	types, budget := p.typePath(t), len(best.ids)*t.costs.factor
+	if t.rowsOf([]*accessPath{types}, budget) > budget {
+		return nil
+	}
+	return types
 }
 
 // termSearch finds documents by terms.

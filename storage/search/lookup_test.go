@@ -79,11 +79,12 @@ func TestValues(t *testing.T) {
 			{"card:note = 'n1'", 5, 5, true},
 		} {
 			var got []string
-			more, err := Values(tx, "SELECT card:count, card:tags FROM Card WHERE "+c.where+" ORDER BY card:count", Options{}, c.most, func(v []any) {
+			more, err := Values(tx, "SELECT card:count, card:tags FROM Card WHERE "+c.where+" ORDER BY card:count", Options{}, c.most, func(v []any) error {
 				got = append(got, fmt.Sprint(v...))
 				if n := v[0].(int64); fmt.Sprint(v[1]) != fmt.Sprintf("[x%d y]", n%4) {
 					t.Errorf("%v", v)
 				}
+				return nil
 			})
 			if slices.Sort(got); err != nil || more != c.more || len(got) != c.want || len(slices.Compact(got)) != c.want {
 				t.Errorf("%s up to %d: %v, more %t, %v", c.where, c.most, got, more, err)

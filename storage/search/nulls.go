@@ -129,7 +129,6 @@ func (r *scan) findValued() error {
 // everyID offers all documents in the order of their ids.
 func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
 	rng := kv.Prefix([]byte{layout.NodeSpace})
-	rng.KeysOnly = true
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
@@ -153,7 +152,7 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 		if err := r.fetch(); err != nil {
 			return err
 		}
-		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
+		if more, err := r.offerID(id, row.Value, id[:], visit); err != nil || !more {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ type candidate struct {
 	id   layout.ID
 	key  []byte // of the index row
 	doc  *storage.Doc
-	bare bool // the row is that of a child: it says nothing of state and facets
+	bare bool // the row is that of a child or of the tree: it says nothing of state and facets
 }
 
 func (t planner) scan(p *plan, a *accessPath) *scan {
@@ -197,7 +197,7 @@ func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, 
 				return err
 			}
 		}
-		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
+		if more, err := r.offerID(id, nil, id[:], visit); err != nil || !more {
 			return err
 		}
 	}
@@ -230,19 +230,21 @@ func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bo
 	return nil
 }
 
-func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool, error)) (more bool, err error) {
+// offerID offers a document by its row of the tree, which decides whether it may be read; its content is read only if that is needed.
+func (r *scan) offerID(id layout.ID, row, key []byte, visit func(h *candidate) (bool, error)) (more bool, err error) {
 	if err := r.count(); err != nil {
 		return false, err
 	}
-	r.loads++
-	r.t.spent.docs++
-	d, err := r.t.in().Load(id)
-	if err != nil || d == nil {
-		return true, err
+	if row == nil {
+		if row, err = r.t.kv().Get(layout.NodeKey(id)); err != nil || row == nil {
+			return true, err
+		}
 	}
 	h := &r.single
-	*h = candidate{id: id, key: key, doc: d}
-	r.t.in().Cover(d, &h.Cover)
+	*h = candidate{id: id, key: key, bare: true}
+	if err := r.t.in().Place(row, &h.Cover); err != nil || h.Flags&layout.Tomb != 0 {
+		return true, err
+	}
 	return r.offer(h, visit)
 }
 
@@ -447,10 +449,13 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 		}
 	}
 	if f := r.p.found[e]; f != nil {
-		if in := layout.HasID(f.ids, h.id); !in || f.exact {
-			return in, nil
-		}
+		return f.holds(r, h, e)
 	}
+	return r.evaluate(h, e)
+}
+
+// evaluate decides a condition by the row if it holds the fields, and by the document otherwise.
+func (r *scan) evaluate(h *candidate, e query.Expr) (bool, error) {
 	// Correlated conditions (ecm:acl/*1/…) compare several members of one list item, which no single row
 	// holds.
 	if h.doc == nil && !r.p.q.Correlated() {
@@ -472,12 +477,6 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 		return r.p.q.Match(src)
 	}
 	return query.Holds(e, src)
-}
-
-// asksFolder reports whether a condition is on the facet Folderish, which is also a flag: rows say the other facets only of documents
-// that have none of their own, and those of children say none at all.
-func asksFolder(x *query.Predicate) bool {
-	return x.Field.System == query.SysMixin && (x.Op == query.Eq || x.Op == query.Ne) && x.Values[0].V == "Folderish"
 }
 
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.

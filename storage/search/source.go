@@ -43,11 +43,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 				return nil, errNeedDoc
 			}
 		case query.SysPos:
-			if s.scan.p.flat {
-				return nil, nil
-			}
-			position, _ := layout.PositionAndID(h.key)
-			return position, nil
+			return s.position()
 		}
 	}
 	switch f.System {
@@ -79,6 +75,25 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		}
 	}
 	return s.words(f)
+}
+
+// position returns the place of a child among others, if the folder gives it one; rows of the tree do not say that.
+func (s *coverSource) position() (any, error) {
+	switch h := s.candidate; {
+	case s.scan.p.flat:
+		return nil, nil
+	case h.Bits&layout.HasNode != 0:
+		return nil, errNeedDoc
+	default:
+		position, _ := layout.PositionAndID(h.key)
+		return position, nil
+	}
+}
+
+// asksFolder reports whether a condition is on the facet Folderish, which is also a flag: rows say the other facets only of documents
+// that have none of their own, and those of children say none at all.
+func asksFolder(x *query.Predicate) bool {
+	return x.Field.System == query.SysMixin && (x.Op == query.Eq || x.Op == query.Ne) && x.Values[0].V == "Folderish"
 }
 
 // ancestors returns the ids of the folders above the document of the row.

@@ -76,12 +76,13 @@ func (w *execution) count() (int, error) {
 	if w.p.countsRows() {
 		// Rows decide without documents, but those of all indexes but one have to be read whatever is wanted. So documents are
 		// read as long as that is less.
-		if r.patience = 1; len(w.p.answers) > 1 {
-			r.patience += w.t.rowsOf(w.p.answers, maxCounted)
+		after := 0
+		if len(w.p.answers) > 1 {
+			after = w.t.rowsOf(w.p.answers, maxCounted)
 		}
-		r.enough = func() bool { return true }
+		watch(r, after, func() int { return leftOf(r, want+offset, n) }, func(left int) bool { return after == 0 || w.collectsFor(left) })
 	} else if w.p.fallback == nil && w.p.wide != layout.None {
-		w.watch(r, w.t.costs.subtree*w.t.costs.factor, func(int) bool { return w.lists(leftOf(r, want+offset, n)) })
+		watch(r, w.t.costs.subtree*w.t.costs.factor, func() int { return leftOf(r, want+offset, n) }, w.lists)
 	}
 	err := tally(r)
 	switch {

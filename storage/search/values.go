@@ -4,27 +4,62 @@ import (
 	"errors"
 
 	"catena/storage"
+	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/query"
 )
 
 // Values calls visit with the values of a query's columns for each result, in no order: columns of fields
-// with many values give lists. It stops after max results; more says that there are others.
-func Values(t *storage.Tx, src string, o Options, most int, visit func(values []any)) (more bool, err error) {
+// with many values give lists. It stops after most results (-1: there is no bound), and more says then that there are others;
+// or when visit returns an error, which it returns.
+func Values(t *storage.Tx, src string, o Options, most int, visit func(values []any) error) (more bool, err error) {
 	w, err := execute(t, src, o)
 	if err != nil {
 		return false, err
 	}
-	w.p.unordered()
+	w.unordered()
+	ids := map[layout.ID]bool{}
 	n := 0
-	err = w.whole(w.p.q.Columns, func(values []any) (bool, error) {
-		if n++; n > most {
+	err = w.whole(w.p.q.Columns, func(id layout.ID, values []any) (bool, error) {
+		if n++; most >= 0 && n > most {
 			more = true
 			return false, nil
 		}
-		visit(values)
-		return true, nil
+		if len(ids) <= maxMatches {
+			ids[id] = true
+		}
+		return true, visit(values)
 	})
+	if err == nil && !more && len(ids) <= maxMatches && !w.t.kv().Writable() {
+		*w.lastMatches() = lastMatches{w.p.q.Matching(), t.Principal(), ids}
+	}
 	return more, err
+}
+
+// lastMatches are the results of the last query of a transaction that only reads of which all were visited. A page of the same results is
+// made of them, whatever its order.
+type lastMatches struct {
+	of  string
+	as  *storage.Principal
+	ids map[layout.ID]bool
+}
+
+// maxMatches is how many results are remembered.
+const maxMatches = 10_000
+
+func (w *execution) lastMatches() *lastMatches { return row.Of[lastMatches](w.t.in().Memory()) }
+
+// visited returns the matches of the query if all of them were visited before; nil if not. A page without an order goes on in that of an
+// index.
+func (w *execution) visited() map[layout.ID]bool {
+	p := w.p
+	if w.t.kv().Writable() || p.direct != nil || len(p.order) == 0 && !p.byID {
+		return nil
+	}
+	if last := w.lastMatches(); last.ids != nil && last.as == w.t.Principal() && last.of == p.q.Matching() {
+		return last.ids
+	}
+	return nil
 }
 
 // doc loads the document of a candidate; nil if it is gone.
