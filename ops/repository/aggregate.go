@@ -15,7 +15,7 @@ import (
 
 // maxAggregated is the number of results that aggregates are computed of, at most. With more results the
 // figures describe only as many as this, without saying so: a page of results must not cost a scan of
-// the repository.
+// the repository. They are those changed last, unless an index finds the results or only some types are searched.
 const maxAggregated = 10_000
 
 // aggregate is a figure for each group that the results of a page provider fall into: an aggregate.

@@ -401,7 +401,8 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 	return nil
 }
 
-// unordered drops ORDER BY and takes the access path that is best without.
+// unordered drops ORDER BY and takes the access path that is best without. Where that is every document, those that were changed last
+// come first: who visits only some results learns more of them than of those of the first types.
 func (w *execution) unordered() {
 	p := w.p
 	primary := p.byID && p.path.primary // reads every document
@@ -412,6 +413,10 @@ func (w *execution) unordered() {
 	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))
 	if a := w.t.throughRows(p, p.path); a != nil {
 		p.usePath(a)
+	}
+	if modified := w.t.modified; p.path.name == layout.TypeIndex && p.everyType(w.t.types) && w.t.usable(modified.Name) {
+		p.usePath(w.t.wholePath(modified.Name, modified))
+		p.reverse = true
 	}
 }
 

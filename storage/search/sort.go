@@ -124,7 +124,7 @@ func (r *scan) unordered(from *cursor, visit func(m match) (bool, error)) error 
 		}
 		after = from.key
 	}
-	return r.each(false, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
+	return r.each(r.p.reverse, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
 }
 
 // byIndex is for an access path that has the order, ties included.
