@@ -229,8 +229,9 @@ func (t planner) collectAmong(p *plan, known map[layout.ID]bool, stop int) (map[
 
 // walk runs the plan from a cursor on and shows the execution what it finds.
 func (w *execution) walk() error {
+	known := w.visited()
 	start := *w
-	if known := w.visited(); known != nil {
+	if known != nil {
 		return w.pickKnown(known, start)
 	}
 	if w.p.finders != nil {
@@ -253,8 +254,7 @@ func (w *execution) walk() error {
 		p.usePath(p.fallback)
 		return w.show(w.t.scan(&p, p.path))
 	}
-	known, err := w.t.collect(w.p, w.p.answers, w.t.costs.known, 0)
-	if err != nil {
+	if known, err = w.t.collect(w.p, w.p.answers, w.t.costs.known, 0); err != nil {
 		return err
 	}
 	if known == nil {

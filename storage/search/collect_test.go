@@ -178,6 +178,10 @@ func TestVisited(t *testing.T) {
 		if err != nil || len(page.Docs) > 0 || page.Total > 0 {
 			t.Errorf("bob: %v (%v)", names(page), err)
 		}
+		x := planned(t, tx, src)
+		if err := x.run(); err != nil || x.t.spent.rows < 60 || x.before == 0 {
+			t.Errorf("%d rows and %v counted of what was visited (%v)", x.t.spent.rows, x.before, err)
+		}
 		page, err = Query(tx, strings.Replace(src, "n1", "n2", 1), Options{})
 		if err != nil || len(page.Docs) != 12 {
 			t.Errorf("another query: %v (%v)", names(page), err)

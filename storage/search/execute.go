@@ -111,8 +111,9 @@ type execution struct {
 	bound      int // count up to here; 0: do not count
 	passed     int // results seen, those before the page included
 	candidates []candidate
-	last       cursor // of the last entry of a full page
-	found      int    // all matches, if they were collected; -1: they were not
+	last       cursor        // of the last entry of a full page
+	found      int           // all matches, if they were collected; -1: they were not
+	before     time.Duration // was spent on finding the matches before
 }
 
 // execution parses and plans a query and applies the limits of its page. A cursor names the access path of the pages before, because
@@ -178,7 +179,7 @@ func (w *execution) checkCursor(want string) error {
 func (w *execution) run() error {
 	begun := time.Now()
 	err := w.fill()
-	w.note(time.Since(begun), fault.Is(err, fault.Limit))
+	w.note(w.before+time.Since(begun), fault.Is(err, fault.Limit))
 	return err
 }
 

@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"time"
 
 	"catena/storage"
 	"catena/storage/internal/layout"
@@ -13,6 +14,7 @@ import (
 // with many values give lists. It stops after most results (-1: there is no bound), and more says then that there are others;
 // or when visit returns an error, which it returns.
 func Values(t *storage.Tx, src string, o Options, most int, visit func(values []any) error) (more bool, err error) {
+	begun := time.Now()
 	w, err := execute(t, src, o)
 	if err != nil {
 		return false, err
@@ -31,7 +33,8 @@ func Values(t *storage.Tx, src string, o Options, most int, visit func(values []
 		return true, visit(values)
 	})
 	if err == nil && !more && len(ids) <= maxMatches && !w.t.kv().Writable() {
-		*w.lastMatches() = lastMatches{w.p.q.Matching(), t.Principal(), ids}
+		spent := spent{rows: w.t.spent.rows, docs: max(0, w.t.spent.docs-len(ids))} // the results are read for their values
+		*w.lastMatches() = lastMatches{w.p.q.Matching(), t.Principal(), ids, spent, time.Since(begun)}
 	}
 	return more, err
 }
@@ -39,9 +42,11 @@ func Values(t *storage.Tx, src string, o Options, most int, visit func(values []
 // lastMatches are the results of the last query of a transaction that only reads of which all were visited. A page of the same results is
 // made of them, whatever its order.
 type lastMatches struct {
-	of  string
-	as  *storage.Principal
-	ids map[layout.ID]bool
+	of    string
+	as    *storage.Principal
+	ids   map[layout.ID]bool
+	spent spent // to find them
+	took  time.Duration
 }
 
 // maxMatches is how many results are remembered.
@@ -49,17 +54,19 @@ const maxMatches = 10_000
 
 func (w *execution) lastMatches() *lastMatches { return row.Of[lastMatches](w.t.in().Memory()) }
 
-// visited returns the matches of the query if all of them were visited before; nil if not. A page without an order goes on in that of an
-// index.
+// visited returns the matches of the query if all of them were visited before, and counts what that cost as its own; nil if not. A page
+// without an order goes on in that of an index.
 func (w *execution) visited() map[layout.ID]bool {
 	p := w.p
 	if w.t.kv().Writable() || p.direct != nil || len(p.order) == 0 && !p.byID {
 		return nil
 	}
-	if last := w.lastMatches(); last.ids != nil && last.as == w.t.Principal() && last.of == p.q.Matching() {
-		return last.ids
+	last := w.lastMatches()
+	if last.ids == nil || last.as != w.t.Principal() || last.of != p.q.Matching() {
+		return nil
 	}
-	return nil
+	w.t.spent.rows, w.t.spent.docs, w.before = w.t.spent.rows+last.spent.rows, w.t.spent.docs+last.spent.docs, last.took
+	return last.ids
 }
 
 // doc loads the document of a candidate; nil if it is gone.
