@@ -357,7 +357,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		if err != nil {
 			return c.failedAs(ctx, args.Operation, err)
 		}
-		res.Body = shortenDocs(res.Body, args.Show) // the transaction has ended
+		res.Body = shortenDocs(res.Body, args.Show, most) // the transaction has ended
 		return ran(res, args.DryRun, most)
 	})
 }

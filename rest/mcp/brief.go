@@ -32,8 +32,8 @@ var wrappers = []string{"boolean", "date", "list", "map", "number", "object", "s
 
 // shortenDocs leaves out of a result what models seldom need of documents: all but what names them, and the properties
 // given by their xpaths. With "*" among these, documents stay as they are. A value that is wrapped, as programs get it, is shown
-// without what is around it.
-func shortenDocs(body []byte, properties []string) []byte {
+// without what is around it. Of a page, what exceeds the size of a result becomes null, for fit to leave out.
+func shortenDocs(body []byte, properties []string, size int) []byte {
 	var head [2]json.RawMessage
 	if !some(body, head[:], "entity-type", "value") {
 		return body
@@ -53,8 +53,13 @@ func shortenDocs(body []byte, properties []string) []byte {
 		if json.Unmarshal(body, &all) != nil {
 			return body
 		}
-		for i := range all.Entries {
-			all.Entries[i] = shortenDoc(all.Entries[i], properties, "")
+		for i, entry := range all.Entries {
+			if size < 0 {
+				all.Entries[i] = json.RawMessage("null")
+				continue
+			}
+			all.Entries[i] = shortenDoc(entry, properties, "")
+			size -= len(all.Entries[i])
 		}
 		return orWhole(all, body)
 	}
