@@ -85,8 +85,9 @@ func filesOf(t *testing.T, files []string) map[string]uint32 {
 	return out
 }
 
-// share is how many of the large values of a parameter there are for each that is tried, where not everything is.
-const share = 4
+// share is how many of the large values of a parameter there are for each that is tried, where not everything is. With the race detector
+// it is more, since it makes calls many times as long; the suite also runs without it.
+const share = 4 * min(slower, 4)
 
 // first reports whether a large value is to be tried in a scenario. Everything is tried once, in whatever scenario comes
 // first. Otherwise the names decide, so that runs are the same: each value is tried with a part of all parameters, and each

@@ -17,9 +17,12 @@ import (
 // indexes, and then picked out along the order or sorted, which reads no document in vain. The first way is tried, and
 // left as soon as it is seen to cost more than the second.
 
-// covers reports whether rows of the access path answer every condition.
+// covers reports whether rows of the access path answer every condition, and hold the values that are wanted of every result.
 func (r *scan) covers() bool {
 	if r.path.ranges == nil || r.p.q.Correlated() || r.once {
+		return false
+	}
+	if slices.ContainsFunc(r.p.values, func(c query.Column) bool { return c.Field != nil && !r.covered(c.Field) }) {
 		return false
 	}
 	return !slices.ContainsFunc(r.rest, func(e query.Expr) bool { return !r.coversExpr(e) })
@@ -96,8 +99,8 @@ func (t planner) answering(p *plan, all []*accessPath, types *accessPath) []*acc
 	return chosen
 }
 
-// rowsOnly returns the index of a single field whose rows answer all conditions and hold what the results are ordered by, nil if
-// there is none: reading it reads no document.
+// rowsOnly returns the index of a single field whose rows answer all conditions and hold what the results are ordered by and what is
+// wanted of all, nil if there is none: reading it reads no document.
 func (t planner) rowsOnly(p *plan) *accessPath {
 	if p.q.Correlated() {
 		return nil
@@ -118,6 +121,11 @@ func (t planner) rowsOnly(p *plan) *accessPath {
 	}
 	for _, o := range p.order {
 		hold(o.Field)
+	}
+	for _, c := range p.values {
+		if c.Field != nil {
+			hold(c.Field)
+		}
 	}
 	if field == nil || !fits {
 		return nil

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/internal/layout"
+	"catena/storage/query"
 )
 
 // TestRowsOnly: where the rows of one index say all that a query asks for, no document is read, whatever it asks.
@@ -44,6 +47,44 @@ func TestRowsOnly(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestValuesOfRows: values that the rows of an index have are counted without reading documents, and are those of the documents.
+func TestValuesOfRows(t *testing.T) {
+	w := deck(t, nil)
+	for _, c := range []struct {
+		query, path string
+		found, docs int
+	}{
+		{"SELECT dc:title FROM Document", "dc:title", 68, 0},
+		{"SELECT dc:creator, ecm:primaryType FROM Document WHERE ecm:isVersion = 0 ORDER BY dc:title", "dc:creator", 67, 0},
+		{"SELECT ecm:primaryType, ecm:currentLifeCycleState FROM Document", "dc:modified", 68, 0},
+		{"SELECT dc:title FROM Document WHERE dc:title LIKE '%3%'", "dc:title", 15, 0},
+		{"SELECT dc:title, dc:creator FROM Document", "dc:modified", 68, 68},
+		{"SELECT card:tags FROM Document", "dc:modified", 68, 68},
+		{"SELECT dc:title FROM Card WHERE card:count = 7", "card:count", 1, 1},
+	} {
+		view(t, w.Repo, func(tx *storage.Tx) error {
+			x := planned(t, tx, c.query)
+			x.unordered()
+			n := 0
+			err := x.whole(x.p.q.Columns, func(id layout.ID, values []any) (bool, error) {
+				d, err := x.t.in().Load(id)
+				for i, column := range x.p.q.Columns {
+					want, failed := query.FieldValue(column.Field, docSource{tx, d})
+					if err = cmp.Or(err, failed); fmt.Sprint(values[i]) != fmt.Sprint(want) {
+						t.Errorf("%s: %v, want %v", c.query, values[i], want)
+					}
+				}
+				n++
+				return true, err
+			})
+			if err != nil || x.p.path.name != c.path || n != c.found || x.t.spent.docs != c.docs {
+				t.Errorf("%s: %q has %d results, and reads %d documents (%v)", c.query, x.p.path.name, n, x.t.spent.docs, err)
+			}
+			return nil
+		})
+	}
 }
 
 // TestWideFolder: of a folder with more documents than are listed for every query, they are listed where few of them match along

@@ -407,12 +407,12 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 func (w *execution) unordered() {
 	p := w.p
 	primary := p.byID && p.path.primary // reads every document
-	p.order, p.byID = nil, false
+	p.order, p.byID, p.values = nil, false, p.q.Columns
 	if p.nulls || primary && p.plain != nil || p.plain != nil && p.plain.ids != nil {
 		p.path = p.plain
 	}
 	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))
-	if a := w.t.throughRows(p, p.path); a != nil {
+	if a := w.t.cheaperRows(p, p.path); a != nil {
 		p.usePath(a)
 	}
 	if modified := w.t.modified; p.path.name == layout.TypeIndex && p.everyType(w.t.types) && w.t.usable(modified.Name) {

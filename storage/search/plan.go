@@ -38,19 +38,20 @@ type plan struct {
 	unset  query.Expr    // the condition that says so
 
 	path     *accessPath
-	lead     int           // so many items of ORDER BY are the order of the access path
-	ordered  []int         // the items of ORDER BY that the columns of an index over several fields are, after the fixed ones
-	total    bool          // which is the order of the results, ties included
-	reverse  bool          // walked backwards
-	nulls    bool          // the access path has the documents with a value of the first item only
-	plain    *accessPath   // finds all matches, in any order
-	counter  *accessPath   // a cheaper way to the total, if there is one
-	finders  []*accessPath // find the matches, whose order the access path then gives
-	fallback *accessPath   // finds few enough to be sorted, if the path with the order turns out to cost more
-	wide     layout.ID     // the folder of STARTSWITH, if there is more below it than is listed for every query
-	counted  bool          // the total is wanted
-	missing  query.Expr    // the alternative for want of whose index an OR is not answered by indexes; nil: there is none
-	answers  []*accessPath // indexes that together answer all conditions; nil: there are none
+	lead     int            // so many items of ORDER BY are the order of the access path
+	ordered  []int          // the items of ORDER BY that the columns of an index over several fields are, after the fixed ones
+	total    bool           // which is the order of the results, ties included
+	reverse  bool           // walked backwards
+	nulls    bool           // the access path has the documents with a value of the first item only
+	plain    *accessPath    // finds all matches, in any order
+	counter  *accessPath    // a cheaper way to the total, if there is one
+	finders  []*accessPath  // find the matches, whose order the access path then gives
+	fallback *accessPath    // finds few enough to be sorted, if the path with the order turns out to cost more
+	wide     layout.ID      // the folder of STARTSWITH, if there is more below it than is listed for every query
+	counted  bool           // the total is wanted
+	missing  query.Expr     // the alternative for want of whose index an OR is not answered by indexes; nil: there is none
+	answers  []*accessPath  // indexes that together answer all conditions; nil: there are none
+	values   []query.Column // what is wanted of every result, in any order; nil: the results themselves
 }
 
 // flagFields are the fields that every cover holds as flags.
