@@ -107,7 +107,7 @@ func (t planner) rowsOnly(p *plan) *accessPath {
 	}
 	var field *query.Field
 	fits := true
-	hold := func(f *query.Field) {
+	p.eachField(func(f *query.Field) {
 		switch {
 		case coveredSystem(f.System):
 		case f.System != query.Property || f.Many || field != nil && !sameField(f, field):
@@ -115,18 +115,7 @@ func (t planner) rowsOnly(p *plan) *accessPath {
 		default:
 			field = f
 		}
-	}
-	for _, e := range p.exprs {
-		query.Walk(e, func(x *query.Predicate) { hold(x.Field) })
-	}
-	for _, o := range p.order {
-		hold(o.Field)
-	}
-	for _, c := range p.values {
-		if c.Field != nil {
-			hold(c.Field)
-		}
-	}
+	})
 	if field == nil || !fits {
 		return nil
 	}
@@ -139,6 +128,21 @@ func (t planner) rowsOnly(p *plan) *accessPath {
 		a.ranges = []kv.Range{notNull(a.prefix)}
 	}
 	return a
+}
+
+// eachField calls visit with the fields that conditions, the order and what is wanted of all results name.
+func (p *plan) eachField(visit func(f *query.Field)) {
+	for _, e := range p.exprs {
+		query.Walk(e, func(x *query.Predicate) { visit(x.Field) })
+	}
+	for _, o := range p.order {
+		visit(o.Field)
+	}
+	for _, c := range p.values {
+		if c.Field != nil {
+			visit(c.Field)
+		}
+	}
 }
 
 // cheaperRows is rowsOnly if that costs less than reading the documents of another path.
