@@ -110,14 +110,14 @@ func (d *desktop) changes() string {
 	return strings.Join(out, " ")
 }
 
-// told waits until the feed, which ends before the first transaction that is under way, tells of a document. On PostgreSQL those
-// of other databases of the server count, too.
-func told(t *testing.T, s *resttest.Server, id string) {
+// told waits until the feed, which ends before the first transaction that is under way, tells of an event of a document. On PostgreSQL
+// those of other databases of the server count, too.
+func told(t *testing.T, s *resttest.Server, id, event string) {
 	t.Helper()
 	await(t, "the feed", func() (has bool) {
 		err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
 			feed, _, _, err := storage.ReadFeed(tx, 0, 1<<20)
-			has = slices.ContainsFunc(feed, func(e storage.FeedEntry) bool { return e.Doc == id })
+			has = slices.ContainsFunc(feed, func(e storage.FeedEntry) bool { return e.Doc == id && e.Event == event })
 			return err
 		})
 		if err != nil {
@@ -147,6 +147,8 @@ func (d *desktop) told(want string) {
 func TestSynchronize(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{})
 	s.User("bob")
+	// From the first synchronized folder on, there is a feed.
+	expect(t, s.Do("POST", api+"/automation/NuxeoDrive.SetSynchronization", `{"input":"/default-domain","params":{"enable":true}}`), 204, "")
 	for _, r := range []string{
 		`{"input":"/","params":{"type":"Workspace","name":"desk","properties":{"dc:title":"Desk"}}}`,
 		`{"input":"/desk","params":{"type":"Folder","name":"plans","properties":{"dc:title":"Plans"}}}`,
@@ -154,7 +156,10 @@ func TestSynchronize(t *testing.T) {
 		expect(t, s.Do("POST", api+"/automation/Document.Create", r), 200, "")
 	}
 	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"ReadWrite"}}`), 200, "")
+	var workspace struct{ UID string }
 	d := &desktop{t: t, s: s, upTo: 0}
+	d.read(s.Do("GET", api+"/path/desk", ""), &workspace)
+	told(t, s, workspace.UID, "documentSecurityUpdated")
 	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
 
 	var top item
@@ -170,7 +175,7 @@ func TestSynchronize(t *testing.T) {
 		t.Fatalf("roots: %+v", roots)
 	}
 	desk := roots[0]
-	told(t, s, desk.ID[strings.LastIndexByte(desk.ID, '#')+1:])
+	told(t, s, workspace.UID, storage.RootRegistered)
 	d.told("rootRegistered:Desk")
 
 	file := d.upload("CreateFile", "größe 1.bin", "\x00\x01\x02", `{"parentId":"`+desk.ID+`","overwrite":false}`)

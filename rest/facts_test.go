@@ -34,7 +34,7 @@ import (
 // fact, each file on a server of its own that is fresh. A file is lines:
 //
 //	jobs                         from here on bulk commands are carried out
-//	told {uid}                   waits until the feed of changes tells of a document, and so of all that was done before
+//	told {uid} rootRegistered    waits until the feed tells of this event of a document, and so of all that was done before
 //	# a fact: what follows is one, and its name is shown when it does not hold
 //	GET /path/default-domain     a request; /nuxeo/api/v1 stands in front unless /nuxeo does
 //	> name: value                its headers; "as" names the user, "as:" nobody
@@ -187,9 +187,10 @@ func (p *player) play(line string) {
 		}
 		return name
 	})
-	if id, ok := strings.CutPrefix(line, "told "); ok {
+	if of, ok := strings.CutPrefix(line, "told "); ok {
 		p.answer()
-		told(p.t, p.s, id)
+		id, event, _ := strings.Cut(of, " ")
+		told(p.t, p.s, id, event)
 		return
 	}
 	if m := isRequest.FindStringSubmatch(line); m != nil {
