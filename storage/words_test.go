@@ -255,42 +255,6 @@ func TestFrequentWords(t *testing.T) {
 	})
 }
 
-// TestFoundUnreadable: what may not be read is passed over without reading its content, whatever finds it.
-func TestFoundUnreadable(t *testing.T) {
-	w := newWorld(t)
-	w.many(120, func(i int) (string, string, string, storage.Props) {
-		props := storage.Props{"dc:title": "rare", "dc:source": "source"}
-		if i%3 == 0 {
-			props = storage.Props{"dc:title": "frequent", "dc:source": "the source"}
-		}
-		return "/default-domain/workspaces", fmt.Sprintf("d%03d", i), "File", props
-	})
-	indexText(t, w.Repo)
-	search.SetCosts(w.Repo, search.Costs{Sorted: 10, Few: 5, Subtree: 5, Known: 1000, Loads: 5, Factor: 1})
-	for _, tt := range []struct {
-		query, access string
-		found         int
-	}{
-		{"SELECT * FROM File WHERE ecm:fulltext = 'frequent'", "ecm:uuid, documents found", 40},
-		{"SELECT * FROM File WHERE ecm:fulltext = '\"frequent source\"'", "ecm:uuid, documents found", 0},
-		{"SELECT * FROM File WHERE ecm:fulltext.dc:title = 'frequent'", "ecm:uuid, documents found", 40},
-		{"SELECT * FROM Document WHERE dc:description IS NULL ORDER BY ecm:uuid", "ecm:uuid, every document", 125},
-		{"SELECT * FROM File WHERE dc:description IS NULL ORDER BY dc:expired", "dc:expired", 120},
-	} {
-		w.view(w.System(), func(tx *storage.Tx) error {
-			plan, err := search.Explain(tx.As(&storage.Principal{Name: "bob"}), tt.query, search.Options{})
-			if err != nil || !strings.Contains(plan, "access: "+tt.access) || !strings.Contains(plan, " 0 documents besides") {
-				t.Errorf("%s: %v\n%s", tt.query, err, plan)
-			}
-			all, err := search.Query(tx, tt.query, search.Options{})
-			if err != nil || all.Total != tt.found || len(all.Docs) != tt.found {
-				t.Errorf("%s: %d found (%v)", tt.query, all.Total, err)
-			}
-			return nil
-		})
-	}
-}
-
 // TestBacklog: a transaction lists the documents it changes in few rows, what it undoes is not on the list,
 // and rows of one document each, as they once were, are worked on too.
 func TestBacklog(t *testing.T) {
