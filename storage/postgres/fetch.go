@@ -29,10 +29,14 @@ func (s *snapshot) Prefetch(keys [][]byte, ranges []kv.Range) error {
 	if s.known == nil {
 		s.known = make(map[string][]byte, min(n, maxKnown))
 	}
+	cleared := s.cleared
 	if err := s.fetch(ask, more, s.learn); err != nil {
 		return err
 	}
 	for _, k := range ask {
+		if s.cleared != cleared {
+			return nil // what is not known may have been there, and been forgotten meanwhile
+		}
 		if _, ok := s.known[string(k)]; !ok {
 			s.learn(string(k), nil)
 		}
@@ -176,6 +180,7 @@ const followedBytes = 16
 func (s *snapshot) learn(key string, v []byte) {
 	if s.known == nil || len(s.known) >= maxKnown {
 		s.known, s.forgot = map[string][]byte{}, s.known != nil
+		s.cleared++
 	}
 	s.known[key] = v
 }

@@ -117,6 +117,46 @@ func TestFollowShortKeys(t *testing.T) {
 	}
 }
 
+// TestPrefetchMany: of more keys than are remembered, none that is there is taken for missing.
+func TestPrefetchMany(t *testing.T) {
+	s := opened(t, pgtest.Schema())
+	defer s.Close()
+	db := kv.New(s, kv.Options{})
+	const n = 25_000 // 20,000 are remembered
+	keys := make([][]byte, n)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "k%05d", i)
+	}
+	for some := range slices.Chunk(keys, 5000) {
+		if err := db.Update(t.Context(), func(tx *kv.Tx) (err error) {
+			for _, k := range some {
+				err = cmp.Or(err, tx.Set(k, []byte("v")))
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []int{n, 1024} { // together, and as scans read ahead
+		err := db.View(t.Context(), func(tx *kv.Tx) error {
+			for some := range slices.Chunk(keys, at) {
+				if err := tx.Prefetch(some); err != nil {
+					return err
+				}
+				for _, k := range some[:min(len(some), 1024)] {
+					if v, err := tx.Get(k); err != nil || string(v) != "v" {
+						t.Fatalf("%d at a time: %s is %q (%v)", at, k, v, err)
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestPrefetchOwn: the store is not asked for what the transaction has written itself.
 func TestPrefetchOwn(t *testing.T) {
 	s := opened(t, pgtest.Schema())

@@ -44,6 +44,7 @@ type snapshot struct {
 	fetched []fetched
 	size    int  // of what was fetched
 	forgot  bool // something that was read is remembered no longer
+	cleared int  // how often all known keys were forgotten
 	room    room
 }
 
