@@ -178,7 +178,7 @@ func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layo
 	}
 	var known map[layout.ID]bool
 	for i, a := range paths {
-		if i > 0 && !t.kv().Remote() { // see count
+		if i > 0 {
 			if budget := len(known) * t.costs.factor; t.rowsOf(paths[i:], budget) > budget {
 				return t.collectAmong(p, known, stop)
 			}

@@ -80,10 +80,7 @@ func (w *execution) count() (int, error) {
 		if len(w.p.answers) > 1 {
 			after = w.t.rowsOf(w.p.answers, maxCounted)
 		}
-		watch(r, after, func() int { return leftOf(r, want+offset, n) }, func(left int) bool {
-			// A workaround: read on by documents, a total was too low in a store across a network. Why is not known yet.
-			return after == 0 || w.t.kv().Remote() || w.collectsFor(left)
-		})
+		watch(r, after, func() int { return leftOf(r, want+offset, n) }, func(left int) bool { return after == 0 || w.collectsFor(left) })
 	} else if w.p.fallback == nil && w.p.wide != layout.None {
 		watch(r, w.t.costs.subtree*w.t.costs.factor, func() int { return leftOf(r, want+offset, n) }, w.lists)
 	}
