@@ -94,34 +94,77 @@ func (t *Tx) rangesAhead(ids []layout.ID, rows func(layout.ID) kv.Range) error {
 	return t.kv.Prefetch(nil, ranges...)
 }
 
-// parentsAhead fetches the folders of documents, of which it has the rows of the tree, unless there is one folder only.
-func (t *Tx) parentsAhead(rows [][]byte) error {
-	if !t.kv.Remote() || len(rows) < 2 {
+// around gathers what is read next of documents whose rows of the tree have been read: their folders, which most documents share, and
+// what proxies show.
+type around struct {
+	t    *Tx
+	seen map[layout.ID]bool
+	keys [][]byte
+}
+
+// folder gathers the row of a folder, unless a cache has it.
+func (a *around) folder(id layout.ID) {
+	if a.seen[id] || a.t.knowsFolder(id) {
+		return
+	}
+	if a.seen == nil {
+		a.seen = map[layout.ID]bool{}
+	}
+	a.seen[id] = true
+	a.keys = append(a.keys, layout.NodeKey(id))
+}
+
+// knowsFolder reports whether a folder is known without asking the store.
+func (t *Tx) knowsFolder(id layout.ID) bool {
+	cache, err := t.folderCache()
+	return t.folders[id] != nil || err == nil && cache != nil && cache.get(id) != nil
+}
+
+// document gathers what a document is in, by its row of the tree, and if it is a proxy what it shows, by its record.
+func (a *around) document(place, rec []byte) error {
+	if place == nil {
 		return nil
 	}
-	cache, err := t.folderCache()
+	n, err := parseNode(place)
 	if err != nil {
 		return err
 	}
-	keys, seen := [][]byte(nil), map[layout.ID]bool{}
-	for _, row := range rows {
-		if row == nil {
-			continue
-		}
-		n, err := parseNode(row)
-		if err != nil {
-			return err
-		}
-		if seen[n.parent] || t.folders[n.parent] != nil || cache != nil && cache.get(n.parent) != nil {
-			continue
-		}
-		seen[n.parent] = true
-		keys = append(keys, layout.NodeKey(n.parent))
-	}
-	if len(keys) < 2 {
+	if a.folder(n.parent); n.flags&layout.Proxy == 0 || rec == nil {
 		return nil
 	}
-	return t.kv.Prefetch(keys)
+	return a.target(rec)
+}
+
+// target gathers what a proxy shows, by its record.
+func (a *around) target(rec []byte) error {
+	r, err := a.t.repo.parseRecord(rec)
+	if err != nil {
+		return err
+	}
+	a.keys = append(a.keys, layout.NodeKey(r.target), layout.RecordKey(r.target))
+	return nil
+}
+
+// fetch has the store fetch what was gathered, unless it is one row: that is read when it is needed.
+func (a *around) fetch() error {
+	if len(a.keys) < 2 {
+		return nil
+	}
+	return a.t.kv.Prefetch(a.keys)
+}
+
+// aroundAhead fetches what is around documents, of which it has the rows: place and record in turn.
+func (t *Tx) aroundAhead(rows [][]byte) error {
+	if !t.kv.Remote() || len(rows) < 4 {
+		return nil
+	}
+	a := around{t: t}
+	for i := 0; i+1 < len(rows); i += 2 {
+		if err := a.document(rows[i], rows[i+1]); err != nil {
+			return err
+		}
+	}
+	return a.fetch()
 }
 
 // Ahead tells that documents are about to be read one after the other. It changes no result: a store across a network fetches all of
@@ -145,19 +188,23 @@ func Ahead(t *Tx, refs Refs) error {
 	return nil
 }
 
-// aheadWithFolders has a store across a network fetch documents that are about to be loaded, and then what they are in.
-func (t *Tx) aheadWithFolders(ids []layout.ID) error {
-	if err := t.ahead(ids); err != nil {
+// aheadWithFolders has a store across a network fetch documents that are about to be loaded, and further rows of them, and then what they
+// are in, and what proxies among them show.
+func (t *Tx) aheadWithFolders(ids []layout.ID, further ...func(layout.ID) []byte) error {
+	if err := t.ahead(ids, further...); err != nil || !t.kv.Remote() {
 		return err
 	}
-	nodes := make([][]byte, len(ids))
-	for i, id := range ids {
-		var err error
-		if nodes[i], err = t.kv.Get(layout.NodeKey(id)); err != nil {
-			return err
+	rows := make([][]byte, 0, 2*len(ids))
+	for _, id := range ids {
+		for _, key := range [][]byte{layout.NodeKey(id), layout.RecordKey(id)} {
+			row, err := t.kv.Get(key)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
 		}
 	}
-	return t.parentsAhead(nodes)
+	return t.aroundAhead(rows)
 }
 
 // mostAtOnce is how many documents are fetched in one round trip.

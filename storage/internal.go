@@ -155,12 +155,44 @@ func (i Internal) RowsAhead(what string, id layout.ID, rows func(layout.ID) kv.R
 	return i.t.rowsAhead(what, id, rows)
 }
 
-// AheadWithFolders has a store across a network fetch documents that are about to be loaded, and then what they are in.
-func (i Internal) AheadWithFolders(ids []layout.ID) error { return i.t.aheadWithFolders(ids) }
-
 // Ahead has a store across a network fetch documents that are about to be loaded, and further rows of them.
 func (i Internal) Ahead(ids []layout.ID, further ...func(layout.ID) []byte) error {
 	return i.t.ahead(ids, further...)
+}
+
+// AheadWithFolders is Ahead, and fetches then what the documents are in, and what proxies among them show.
+func (i Internal) AheadWithFolders(ids []layout.ID, further ...func(layout.ID) []byte) error {
+	return i.t.aheadWithFolders(ids, further...)
+}
+
+// KnowsFolder reports whether Folder does not ask the store.
+func (i Internal) KnowsFolder(id layout.ID) bool { return i.t.knowsFolder(id) }
+
+// FoldersAhead has a store across a network fetch folders that are in no cache.
+func (i Internal) FoldersAhead(ids []layout.ID) error {
+	a := around{t: i.t}
+	for _, id := range ids {
+		a.folder(id)
+	}
+	return a.fetch()
+}
+
+// TargetsAhead has a store across a network fetch what proxies show, whose records have been fetched.
+func (i Internal) TargetsAhead(ids []layout.ID) error {
+	a := around{t: i.t}
+	for _, id := range ids {
+		rec, err := i.t.kv.Get(layout.RecordKey(id))
+		if err != nil {
+			return err
+		}
+		if rec == nil {
+			continue
+		}
+		if err := a.target(rec); err != nil {
+			return err
+		}
+	}
+	return a.fetch()
 }
 
 // LoadCovered loads the document of an index row, regardless of who may see it; nil if it is gone.

@@ -18,13 +18,9 @@ import (
 // shown completes a proxy by what it shows; nil if that is gone, or is a live document that
 // is cut off from the root.
 func (t *Tx) shown(d *Doc) (*Doc, error) {
-	rows, ok := t.targets[d.target]
-	if !ok {
-		found, err := t.kv.GetMany([][]byte{layout.NodeKey(d.target), layout.RecordKey(d.target)})
-		if err != nil {
-			return nil, err
-		}
-		rows = [2][]byte(found)
+	rows, err := t.kv.GetMany([][]byte{layout.NodeKey(d.target), layout.RecordKey(d.target)})
+	if err != nil {
+		return nil, err
 	}
 	if rows[0] == nil || rows[1] == nil {
 		return nil, nil
@@ -44,35 +40,6 @@ func (t *Tx) shown(d *Doc) (*Doc, error) {
 	}
 	d.show(rec)
 	return d, nil
-}
-
-// readTargets reads what the proxies among documents show, in one round trip, for shown to find.
-// The rows are those of the documents, place and record in turn.
-func (t *Tx) readTargets(rows [][]byte) error {
-	var targets []layout.ID
-	var keys [][]byte
-	for i := 0; i+1 < len(rows); i += 2 {
-		if len(rows[i]) < 2 || rows[i][1]&layout.Proxy == 0 || rows[i+1] == nil {
-			continue
-		}
-		rec, err := t.repo.parseRecord(rows[i+1])
-		if err != nil {
-			return err
-		}
-		targets, keys = append(targets, rec.target), append(keys, layout.NodeKey(rec.target), layout.RecordKey(rec.target))
-	}
-	if len(targets) < 2 {
-		return nil
-	}
-	found, err := t.kv.GetMany(keys)
-	if err != nil {
-		return err
-	}
-	t.targets = map[layout.ID][2][]byte{}
-	for i, id := range targets {
-		t.targets[id] = [2][]byte(found[2*i : 2*i+2])
-	}
-	return nil
 }
 
 // show puts the content of another record on a proxy.

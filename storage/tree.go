@@ -296,15 +296,7 @@ func (t *Tx) loadMany(ids []layout.ID) (Docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.readTargets(rows); err != nil {
-		return nil, err
-	}
-	defer func() { t.targets = nil }()
-	nodes := make([][]byte, len(ids))
-	for i := range ids {
-		nodes[i] = rows[2*i]
-	}
-	if err := t.parentsAhead(nodes); err != nil {
+	if err := t.aroundAhead(rows); err != nil {
 		return nil, err
 	}
 	t.accompany(ids)

@@ -36,7 +36,6 @@ type session struct {
 	placing     bool // it changed the place of a document
 	invalidated bool // it moved, renamed or protected a folder
 	companies   companies
-	targets     map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded
 	above       map[layout.ID][2][]byte    // rows of folders, while nothing is written
 	latest      map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one
 	known       map[string]identity        // who has the names in access lists, while nothing is written

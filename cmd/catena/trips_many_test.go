@@ -66,3 +66,52 @@ func TestRoundTripsOfMany(t *testing.T) {
 		w.bounded(r)
 	}
 }
+
+// TestRoundTripsAround: what documents are in that is no folder, and what proxies show, comes together for a query, and the documents that
+// the user may not read do not come.
+func TestRoundTripsAround(t *testing.T) {
+	w := newTrips(t)
+	admin := func(path, body string, headers ...string) {
+		t.Helper()
+		if a := w.s.Do("POST", "/nuxeo/api/v1"+path, body, headers...); a.StatusCode >= 300 {
+			t.Fatalf("%s: %s %.300s", path, a.Status, a.Text)
+		}
+	}
+	const in = "/default-domain/workspaces"
+	for _, name := range []string{"open", "closed"} {
+		admin("/path"+in, `{"entity-type":"document","type":"Workspace","name":"`+name+`"}`)
+		var lines strings.Builder
+		for i := range 600 {
+			fmt.Fprintf(&lines, `{"name":"m%d","dc:title":"report","dc:description":"of the year"}`+"\n", i)
+			if name == "open" && i == 14 {
+				break
+			}
+		}
+		admin("/bulk?into="+in+"/"+name+"&type=File", lines.String(), "Content-Type", "application/x-ndjson")
+	}
+	admin("/path"+in, `{"entity-type":"document","type":"Section","name":"published"}`)
+	admin("/automation/Document.BlockPermissionInheritance", `{"input":"`+in+`/closed"}`)
+	for _, name := range []string{"open", "published"} {
+		admin("/automation/Document.AddPermission", `{"params":{"permission":"Everything","user":"bob"},"input":"`+in+"/"+name+`"}`)
+	}
+	for i := range 15 {
+		w.do("POST", fmt.Sprintf("/path%s/open/m%d/@comment", in, i), `{"entity-type":"comment","text":"a remark"}`)
+		w.do("POST", "/automation/Document.PublishToSection", fmt.Sprintf(`{"input":"%s/open/m%d","params":{"target":"%s/published"}}`, in, i, in))
+	}
+	search := func(query string) string {
+		return "/search/lang/NXQL/execute?pageSize=50&n=%d&query=" + url.QueryEscape(query)
+	}
+	reports := search("SELECT * FROM File WHERE dc:description LIKE '%year%' ORDER BY dc:modified DESC")
+	for _, r := range []tripRequest{
+		{"comments by their text", "GET", search("SELECT * FROM Comment WHERE comment:text LIKE '%remark%'"), "", 4, 5},
+		{"proxies by what they show", "GET", search("SELECT * FROM File WHERE ecm:isProxy = 1 AND dc:description LIKE '%year%'"), "", 4, 5},
+		{"documents beside many that may not be read", "GET", reports, "", 7, 8},
+	} {
+		w.bounded(r)
+	}
+	w.store.counted()
+	w.do("GET", strings.ReplaceAll(reports, "%d", "1"), "")
+	if n := w.store.fetched; n > 200 {
+		t.Errorf("%d rows were fetched for 30 documents, beside 600 that may not be read", n)
+	}
+}

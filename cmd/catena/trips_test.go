@@ -33,8 +33,9 @@ type tripCounter struct {
 	trips []int
 	trace []string
 
-	atOnce int // transactions that did not wait, because all they read came with who asks
-	unread int // rows that commits have asked for, to watch them
+	atOnce  int // transactions that did not wait, because all they read came with who asks
+	fetched int // keys that were prefetched
+	unread  int // rows that commits have asked for, to watch them
 }
 
 func (c *tripCounter) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
@@ -96,7 +97,7 @@ func (c *tripCounter) counted() (most, all int) {
 	for _, trips := range c.trips {
 		most, all = max(most, trips), all+trips
 	}
-	c.trips, c.trace, c.unread = nil, nil, 0
+	c.trips, c.trace, c.unread, c.fetched = nil, nil, 0, 0
 	return most, all
 }
 

@@ -58,6 +58,9 @@ func (c *tripCounted) Prefetch(keys [][]byte, ranges []kv.Range) error {
 	for _, k := range keys {
 		c.asked[string(k)] = true
 	}
+	c.of.mu.Lock()
+	c.of.fetched += len(keys)
+	c.of.mu.Unlock()
 	n := c.RoundTrips()
 	err := c.Remote.Prefetch(keys, ranges)
 	c.note(fmt.Sprintf("prefetch %d %d", len(keys), len(ranges)), n)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"errors"
 	"iter"
 	"slices"
 
@@ -10,8 +11,8 @@ import (
 	"catena/storage/query"
 )
 
-// How many rows a scan reads ahead of the one it decides about: as many as results are wanted, within these bounds, then twice
-// as many each time.
+// How many rows a scan reads ahead of the one it decides about, and of how many of them it fetches the documents together: as many as
+// results are wanted, within these bounds, then twice as many each time, up to mostRows and mostAhead.
 const (
 	leastAhead = 16
 	mostAhead  = 512
@@ -42,7 +43,7 @@ func (r *scan) rows(rng kv.Range) iter.Seq2[kv.Row, error] {
 			if !more || at.Limit == 0 {
 				return
 			}
-			if most = min(2*most, mostAhead); rng.Reverse {
+			if most = min(2*most, mostRows); rng.Reverse {
 				rng.End = last
 			} else {
 				rng.Start = append(bytes.Clone(last), 0)
@@ -57,14 +58,14 @@ func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (las
 	var rows []kv.Row
 	n := 0
 	flush := func() bool {
-		r.fetched = fetched{}
+		r.fetched = fetched{docs: len(rows), words: len(rows)}
 		for i, row := range rows {
 			r.ahead = rows[i:]
 			if !yield(row, nil) {
 				return false
 			}
 		}
-		rows, r.ahead, most = rows[:0], nil, min(2*most, mostAhead)
+		rows, r.ahead, most = rows[:0], nil, min(2*most, mostRows)
 		return true
 	}
 	for row, err := range r.t.kv().Scan(rng) {
@@ -107,47 +108,89 @@ func (r *scan) wants(rng kv.Range) kv.Range {
 	return rng
 }
 
-// fetched says what has been fetched of the rows that were read ahead.
+// fetched says of how many of the rows that were read ahead the documents have not been fetched, or their words: of the last ones.
 type fetched struct {
-	docs  bool
-	words bool
-	lives bool // the live documents of the versions among them
+	docs    int
+	words   int
+	folders bool // those of all of them have
 }
 
 // fetch has the store read what will mostly be asked for soon: the documents of the rows that were read ahead.
 func (r *scan) fetch() error {
-	if r.fetched.docs || len(r.ahead) == 0 {
+	var keys [][]byte
+	var proxies []layout.ID
+	err := r.promising(&r.fetched.docs, func(h *candidate) {
+		if keys = append(keys, layout.RecordKey(h.id)); h.Bits&layout.HasNode == 0 {
+			keys = append(keys, layout.NodeKey(h.id))
+		}
+		if h.Flags&layout.Proxy != 0 {
+			proxies = append(proxies, h.id)
+		}
+	})
+	if err == nil && keys != nil {
+		err = r.t.kv().Prefetch(keys)
+	}
+	if err != nil || proxies == nil {
+		return err
+	}
+	return r.t.in().TargetsAhead(proxies)
+}
+
+// promising calls visit for the next documents of the rows that were read ahead which may be results by what their rows say, unless the
+// present one is among those for which that has been done.
+func (r *scan) promising(left *int, visit func(h *candidate)) error {
+	if len(r.ahead) == 0 || len(r.ahead) > *left {
 		return nil
 	}
-	r.fetched.docs = true
-	if r.path.primary {
-		r.fetched.lives = true
-		ids := make([]layout.ID, len(r.ahead))
-		for i, row := range r.ahead {
-			ids[i] = layout.IDAtEnd(row.Key)
-		}
-		return r.t.in().AheadWithFolders(ids)
+	was, asked := r.place, r.src.candidate
+	defer func() { r.place, r.src.candidate = was, asked }()
+	if r.byRow == nil {
+		r.byRow = slices.DeleteFunc(slices.Clone(r.rest), func(e query.Expr) bool { return r.p.found[e] != nil || r.p.q.Correlated() || !r.coversExpr(e) })
 	}
-	keys := make([][]byte, 0, 2*len(r.ahead))
-	for _, row := range r.ahead {
-		if r.path.parent != nil {
-			_, id := layout.PositionAndID(row.Key)
-			keys = append(keys, layout.NodeKey(id), layout.RecordKey(id))
-			continue
-		}
-		var c layout.Cover
-		if err := c.Parse(r.t.dictionary(), row.Value); err != nil {
+	r.together = min(max(2*r.together, r.first()), mostAhead)
+	n := 0
+	for i, row := range r.ahead {
+		var h candidate
+		if err := r.parse(row, &h); err != nil {
 			return err
 		}
-		id := layout.IDAtEnd(row.Key)
-		if r.foundOut(id) {
+		ok, err := r.mayBe(&h)
+		if err != nil {
+			return err
+		}
+		if !ok {
 			continue
 		}
-		if keys = append(keys, layout.RecordKey(id)); c.Bits&layout.HasNode == 0 {
-			keys = append(keys, layout.NodeKey(id))
+		visit(&h)
+		if n++; n == r.together {
+			*left = len(r.ahead) - i - 1
+			return nil
 		}
 	}
-	return r.t.kv().Prefetch(keys)
+	*left = 0
+	return nil
+}
+
+// mayBe reports whether the row of a document lets it be a result.
+func (r *scan) mayBe(h *candidate) (bool, error) {
+	switch {
+	case h.Flags&layout.Tomb != 0 || r.foundOut(h.id):
+		return false, nil
+	case r.known != nil:
+		return r.known[h.id], nil
+	case r.among != nil:
+		return r.among[h.id], nil
+	}
+	if ok, err := r.shows(h); err != nil || !ok {
+		return false, err
+	}
+	r.src.candidate = h
+	for _, e := range r.byRow {
+		if ok, err := query.Holds(e, &r.src); !errors.Is(err, errNeedDoc) && (err != nil || !ok) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // foundOut reports whether a document is not among those that terms found.
@@ -160,15 +203,10 @@ func (r *scan) foundOut(id layout.ID) bool {
 
 // fetchWords has the store read the words of the documents of the rows that were read ahead.
 func (r *scan) fetchWords() error {
-	if r.fetched.words || len(r.ahead) == 0 {
-		return nil
-	}
-	r.fetched.words = true
-	keys := make([][]byte, 0, len(r.ahead))
-	for _, row := range r.ahead {
-		if id := layout.IDAtEnd(row.Key); !r.foundOut(id) {
-			keys = append(keys, layout.TermsKey(id))
-		}
+	var keys [][]byte
+	err := r.promising(&r.fetched.words, func(h *candidate) { keys = append(keys, layout.TermsKey(h.id)) })
+	if err != nil || keys == nil {
+		return err
 	}
 	return r.t.kv().Prefetch(keys)
 }
@@ -186,24 +224,23 @@ func (r *scan) further() (rows []func(layout.ID) []byte) {
 	return rows
 }
 
-// liveAhead has the store read the live documents of the versions that were read ahead, if the candidate is the first of them. A
-// version is in its live document as others are in folders, and unlike these it is in no cache.
-func (r *scan) liveAhead(h *candidate) error {
-	if h.Flags&layout.Version == 0 || r.fetched.lives || len(r.ahead) == 0 {
+// foldersAhead has the store read what the documents of the rows that were read ahead are in, if the candidate is the first of them of
+// which that is in no cache. Folders are there soon; what comments and other documents are in that is no folder is not, nor are the live
+// documents that versions are in.
+func (r *scan) foldersAhead(h *candidate) error {
+	if len(r.ahead) == 0 || r.fetched.folders || r.path.parent != nil || r.t.in().KnowsFolder(h.Parent) {
 		return nil
 	}
-	r.fetched.lives = true
-	var keys [][]byte
-	for _, row := range r.ahead {
-		var c layout.Cover
-		if err := c.Parse(r.t.dictionary(), row.Value); err != nil {
+	r.fetched.folders = true
+	folders := make([]layout.ID, len(r.ahead))
+	for i, row := range r.ahead {
+		var h candidate
+		if err := r.parse(row, &h); err != nil {
 			return err
 		}
-		if c.Flags&layout.Version != 0 {
-			keys = append(keys, layout.NodeKey(c.Parent))
-		}
+		folders[i] = h.Parent
 	}
-	return r.t.kv().Prefetch(keys)
+	return r.t.in().FoldersAhead(folders)
 }
 
 // typed finds out the type of a candidate whose row does not say it.

@@ -149,9 +149,6 @@ func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (boo
 			continue
 		}
 		r.offered++
-		if err := r.fetch(); err != nil {
-			return err
-		}
 		if more, err := r.offerID(id, row.Value, id[:], visit); err != nil || !more {
 			return err
 		}

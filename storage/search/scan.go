@@ -24,6 +24,7 @@ type scan struct {
 	p        *plan
 	path     *accessPath
 	rest     []query.Expr // what the ranges do not answer
+	byRow    []query.Expr // of these what rows answer; made when rows are read ahead
 	read     int          // rows so far
 	most     int          // rows that may be read
 	begun    time.Time
@@ -46,14 +47,20 @@ type scan struct {
 	shown    int          // results that are wanted as documents, those before the page included; 0: it is not known
 	found    int          // results so far
 	ahead    []kv.Row     // read and not decided about, the present one first, from a store across a network
+	together int          // documents that were fetched together the last time
 	fetched  fetched
 
 	typ    []byte // the last type asked about
 	wanted bool
-	at     layout.ID // the last folder asked about
-	up     *storage.Folder
-	open   bool // what inherits from it may be read
-	fresh  bool
+	place
+}
+
+// place is the last folder asked about.
+type place struct {
+	at    layout.ID
+	up    *storage.Folder
+	open  bool // what inherits from it may be read
+	fresh bool
 }
 
 // candidate is a document that may be a result: the columns that its index row covers, and the document itself once a
@@ -68,7 +75,7 @@ type candidate struct {
 }
 
 func (t planner) scan(p *plan, a *accessPath) *scan {
-	r := &scan{t: t, p: p, path: a, fresh: true, most: t.Repo().Limits().QueryRows, begun: time.Now()}
+	r := &scan{t: t, p: p, path: a, place: place{fresh: true}, most: t.Repo().Limits().QueryRows, begun: time.Now()}
 	// Rows that answer every condition are cheap, and the number of them cannot be reduced by an index that
 	// somebody should have declared. So only the time is bounded.
 	if p.answers != nil || len(p.exprs) == 0 {
@@ -157,11 +164,10 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 	return nil
 }
 
-// offerRow offers the document of an index row.
+// offerRow offers the document of a row of the path.
 func (r *scan) offerRow(row kv.Row, visit func(h *candidate) (bool, error)) (more bool, err error) {
 	h := &r.single
-	h.id, h.key, h.doc, h.bare = layout.IDAtEnd(row.Key), row.Key, nil, false
-	if err := h.Parse(r.t.dictionary(), row.Value); err != nil {
+	if err := r.parse(row, h); err != nil {
 		return false, err
 	}
 	return r.offer(h, visit)
@@ -193,7 +199,7 @@ func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, 
 		}
 		if i >= fetched {
 			fetched = min(len(ids), max(i+r.first(), min(2*i, i+mostAhead)))
-			if err := r.t.in().Ahead(ids[i:fetched], r.further()...); err != nil {
+			if err := r.t.in().AheadWithFolders(ids[i:fetched], r.further()...); err != nil {
 				return err
 			}
 		}
@@ -218,12 +224,7 @@ func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bo
 		if err != nil {
 			return err
 		}
-		h := &r.single
-		*h = candidate{key: row.Key, bare: true}
-		_, h.id = layout.PositionAndID(row.Key)
-		h.Parent = *r.path.parent
-		h.Flags, h.List, h.Type = r.t.dictionary().ParseChild(row.Value)
-		if more, err := r.offer(h, visit); err != nil || !more {
+		if more, err := r.offerRow(row, visit); err != nil || !more {
 			return err
 		}
 	}
@@ -263,32 +264,10 @@ func (r *scan) accept(h *candidate) (bool, error) {
 		}
 		return r.meets(h)
 	}
-	p := r.p
-	if h.Flags&p.mask != p.want || h.Type != nil && !r.typeWanted(h.Type) {
-		return false, nil
+	if ok, err := r.shows(h); err != nil || !ok {
+		return false, err
 	}
-	if p.parent != nil && (h.Parent != *p.parent || h.Flags&layout.Version != 0) {
-		return false, nil
-	}
-	if h.id != r.t.in().Root() {
-		if err := r.above(h); err != nil {
-			return false, err
-		}
-		if r.up == nil {
-			// The sweep has not reached it yet.
-			return false, nil // cut off by the deletion of a folder above
-		}
-	} else {
-		r.up, r.fresh = nil, true
-		r.open = r.t.in().MayRead(layout.ListID{}, nil)
-	}
-	if len(p.under) > 0 && !r.below(h) {
-		return false, nil
-	}
-	if h.List == (layout.ListID{}) && !r.open || h.List != (layout.ListID{}) && !r.t.in().MayRead(h.List, r.up) {
-		return false, nil
-	}
-	if h.Type == nil && p.names != nil {
+	if h.Type == nil && r.p.names != nil {
 		if err := r.typed(h); err != nil || !r.typeWanted(h.Type) {
 			return false, err
 		}
@@ -341,50 +320,6 @@ func (r *scan) items(h *candidate, visit func(item any, key []byte)) error {
 func (r *scan) passes(item any) bool {
 	for _, e := range r.path.test {
 		if x := e.(*query.Predicate); x.Op != query.IsNull && !x.Test(item) {
-			return false
-		}
-	}
-	return true
-}
-
-func (r *scan) typeWanted(name []byte) bool {
-	if r.p.names == nil {
-		return true
-	}
-	if !bytes.Equal(r.typ, name) || r.typ == nil {
-		r.typ = append(r.typ[:0], name...)
-		r.wanted = r.p.names[string(name)]
-	}
-	return r.wanted
-}
-
-// above finds the folder a candidate is in, which is mostly the one before.
-func (r *scan) above(h *candidate) (err error) {
-	if h.Parent == r.at && !r.fresh {
-		return nil
-	}
-	if err := r.liveAhead(h); err != nil {
-		return err
-	}
-	if r.up, err = r.t.in().Folder(h.Parent); err != nil {
-		return err
-	}
-	r.at, r.fresh = h.Parent, false
-	r.open = r.up != nil && r.t.in().MayRead(layout.ListID{}, r.up)
-	return nil
-}
-
-// below reports whether the candidate is below all the folders asked for.
-func (r *scan) below(h *candidate) bool {
-	if h.Flags&layout.Version != 0 {
-		return false
-	}
-	for _, top := range r.p.under {
-		f := r.up
-		for f != nil && f.ID() != top {
-			f = f.Up()
-		}
-		if f == nil {
 			return false
 		}
 	}
