@@ -142,7 +142,7 @@ func isCopied(w kv.Mutation) bool { return (w.Fresh || w.Create) && w.Value != n
 // unread are the keys that the transaction rests on without having read them.
 func (s *snapshot) unread(keys [][]byte) (unread [][]byte) {
 	for _, k := range keys {
-		if _, ok := s.known[string(k)]; !ok {
+		if _, ok := s.known.get(k); !ok {
 			unread = append(unread, k)
 		}
 	}

@@ -26,19 +26,17 @@ func (s *snapshot) Prefetch(keys [][]byte, ranges []kv.Range) error {
 			n += r.Limit * len(r.Follow)
 		}
 	}
-	if s.known == nil {
-		s.known = make(map[string][]byte, min(n, maxKnown))
-	}
-	cleared := s.cleared
-	if err := s.fetch(ask, more, s.learn); err != nil {
+	s.known.expect(n)
+	turns := s.known.turns
+	if err := s.fetch(ask, more, s.known.put); err != nil {
 		return err
 	}
 	for _, k := range ask {
-		if s.cleared != cleared {
+		if s.known.turns > turns+1 {
 			return nil // what is not known may have been there, and been forgotten meanwhile
 		}
-		if _, ok := s.known[string(k)]; !ok {
-			s.learn(string(k), nil)
+		if _, ok := s.known.get(k); !ok {
+			s.known.put(string(k), nil)
 		}
 	}
 	return nil
@@ -48,7 +46,7 @@ func (s *snapshot) Prefetch(keys [][]byte, ranges []kv.Range) error {
 func (s *snapshot) unknown(keys [][]byte) [][]byte {
 	ask := make([][]byte, 0, len(keys))
 	for _, k := range keys {
-		if _, ok := s.known[string(k)]; !ok && len(k) > 0 {
+		if _, ok := s.known.get(k); !ok && len(k) > 0 {
 			ask = append(ask, k)
 		}
 	}
@@ -175,15 +173,6 @@ func (s *snapshot) many(b *batch, all []fetched, most int, found func(key string
 
 // followedBytes is how many of the last bytes of a row's key Range.Follow puts into others.
 const followedBytes = 16
-
-// learn remembers what a key holds.
-func (s *snapshot) learn(key string, v []byte) {
-	if s.known == nil || len(s.known) >= maxKnown {
-		s.known, s.forgot = map[string][]byte{}, s.known != nil
-		s.cleared++
-	}
-	s.known[key] = v
-}
 
 // keep remembers the rows of a range.
 func (s *snapshot) keep(f fetched) {

@@ -117,7 +117,7 @@ func TestFollowShortKeys(t *testing.T) {
 	}
 }
 
-// TestPrefetchMany: of more keys than are remembered, none that is there is taken for missing.
+// TestPrefetchMany: of more keys than are remembered, none that is there is taken for missing, and those read last are not asked for again.
 func TestPrefetchMany(t *testing.T) {
 	s := opened(t, pgtest.Schema())
 	defer s.Close()
@@ -148,6 +148,9 @@ func TestPrefetchMany(t *testing.T) {
 						t.Fatalf("%d at a time: %s is %q (%v)", at, k, v, err)
 					}
 				}
+			}
+			if trips := tx.RoundTrips(); at < n && trips > n/at+1 {
+				t.Errorf("%d at a time: %d round trips", at, trips)
 			}
 			return nil
 		})

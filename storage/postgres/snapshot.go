@@ -13,11 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// maxKnown is how many keys a snapshot remembers, and maxFetched how many bytes of ranges.
-const (
-	maxKnown   = 20_000
-	maxFetched = 32 << 20
-)
+// maxFetched is how many bytes of ranges a snapshot remembers.
+const maxFetched = 32 << 20
 
 // snapshot is a transaction of the database. It has a connection from the first read on, unless it is optimistic: then the
 // first read is a transaction of its own, or a statement, whose snapshot is as good, and the connection is free again. Only if
@@ -40,11 +37,10 @@ type snapshot struct {
 	stamps  uint64
 	settled int64 // all transactions with lower numbers have ended, and are seen if they were committed
 
-	known   map[string][]byte // what keys hold; nil: they are absent
+	known   known
 	fetched []fetched
 	size    int  // of what was fetched
-	forgot  bool // something that was read is remembered no longer
-	cleared int  // how often all known keys were forgotten
+	forgot  bool // some of that is remembered no longer
 	room    room
 }
 
@@ -195,17 +191,17 @@ func (s *snapshot) compare(b *batch) (same func() bool) {
 	if !s.optimistic {
 		return func() bool { return true }
 	}
-	changed, missing := s.forgot, 0
-	if len(s.known) > 0 {
-		keys := make([][]byte, 0, len(s.known))
-		for k, v := range s.known {
+	changed, missing := s.forgot || s.known.forgot(), 0
+	if s.known.len() > 0 {
+		keys := make([][]byte, 0, s.known.len())
+		for k, v := range s.known.all() {
 			if keys = append(keys, []byte(k)); v != nil {
 				missing++
 			}
 		}
 		b.add("get", func(row [][]byte) error {
 			missing--
-			v := s.known[string(row[0])]
+			v, _ := s.known.get(row[0])
 			changed = changed || v == nil || !bytes.Equal(v, row[1])
 			return nil
 		}, byteArray(keys))
@@ -242,7 +238,7 @@ func (f *fetched) differs(now *fetched) bool {
 
 // Get returns the value of a key.
 func (s *snapshot) Get(key []byte) ([]byte, error) {
-	if v, ok := s.known[string(key)]; ok {
+	if v, ok := s.known.get(key); ok {
 		return v, nil
 	}
 	s.note([][]byte{key}, nil)
@@ -253,7 +249,7 @@ func (s *snapshot) Get(key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.learn(string(key), v)
+	s.known.put(string(key), v)
 	return v, nil
 }
 
@@ -268,13 +264,13 @@ func (s *snapshot) GetMany(keys [][]byte) ([][]byte, error) {
 	for i, k := range keys {
 		v, ok := found[string(k)]
 		if !ok {
-			v = s.known[string(k)]
+			v, _ = s.known.get(k)
 		}
 		out[i] = v
 	}
 	for _, k := range ask {
 		if s.optimistic { // to be compared
-			s.learn(string(k), found[string(k)])
+			s.known.put(string(k), found[string(k)])
 		}
 	}
 	return out, nil

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"errors"
 	"iter"
 	"slices"
 
@@ -144,9 +143,6 @@ func (r *scan) promising(left *int, visit func(h *candidate)) error {
 	}
 	was, asked := r.place, r.src.candidate
 	defer func() { r.place, r.src.candidate = was, asked }()
-	if r.byRow == nil {
-		r.byRow = slices.DeleteFunc(slices.Clone(r.rest), func(e query.Expr) bool { return r.p.found[e] != nil || r.p.q.Correlated() || !r.coversExpr(e) })
-	}
 	r.together = min(max(2*r.together, r.first()), mostAhead)
 	n := 0
 	for i, row := range r.ahead {
@@ -174,23 +170,21 @@ func (r *scan) promising(left *int, visit func(h *candidate)) error {
 // mayBe reports whether the row of a document lets it be a result.
 func (r *scan) mayBe(h *candidate) (bool, error) {
 	switch {
-	case h.Flags&layout.Tomb != 0 || r.foundOut(h.id):
+	case h.Flags&layout.Tomb != 0:
 		return false, nil
 	case r.known != nil:
 		return r.known[h.id], nil
 	case r.among != nil:
-		return r.among[h.id], nil
-	}
-	if ok, err := r.shows(h); err != nil || !ok {
-		return false, err
-	}
-	r.src.candidate = h
-	for _, e := range r.byRow {
-		if ok, err := query.Holds(e, &r.src); !errors.Is(err, errNeedDoc) && (err != nil || !ok) {
+		if !r.among[h.id] {
+			return false, nil
+		}
+	default:
+		if ok, err := r.shows(h); err != nil || !ok {
 			return false, err
 		}
 	}
-	return true, nil
+	may, _, err := r.rowMeets(h)
+	return may, err
 }
 
 // foundOut reports whether a document is not among those that terms found.

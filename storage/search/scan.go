@@ -24,7 +24,7 @@ type scan struct {
 	p        *plan
 	path     *accessPath
 	rest     []query.Expr // what the ranges do not answer
-	byRow    []query.Expr // of these what rows answer; made when rows are read ahead
+	byRow    []query.Expr // those of them that rows answer, the first ones of rest
 	read     int          // rows so far
 	most     int          // rows that may be read
 	begun    time.Time
@@ -340,19 +340,55 @@ func (r *scan) meets(h *candidate) (bool, error) {
 			return false, err
 		}
 	}
-	for _, e := range r.rest {
-		if x, is := e.(*query.Predicate); is && asksFolder(x) {
-			if (h.Flags&layout.Folder != 0) != (x.Op == query.Eq) {
-				return false, nil
-			}
-			continue
-		}
+	may, sure, err := r.rowMeets(h)
+	if err != nil || !may {
+		return false, err
+	}
+	left := r.rest
+	if sure {
+		left = left[len(r.byRow):]
+	}
+	for _, e := range left {
 		ok, err := r.holds(h, e)
 		if err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// arrange puts the conditions first that rows answer, so that no document is loaded that these rule out.
+func (r *scan) arrange() {
+	if r.byRow != nil || len(r.rest) == 0 || r.p.q.Correlated() {
+		return
+	}
+	byRow, others := make([]query.Expr, 0, len(r.rest)), []query.Expr(nil)
+	for _, e := range r.rest {
+		if e != r.p.unset && r.coversExpr(e) {
+			byRow = append(byRow, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	r.byRow, r.rest = byRow, append(slices.Clip(byRow), others...)
+}
+
+// rowMeets reports whether the row of a document lets it meet the conditions that are left, and whether it is sure of all that rows answer.
+func (r *scan) rowMeets(h *candidate) (may, sure bool, err error) {
+	if r.arrange(); r.foundOut(h.id) {
+		return false, true, nil
+	}
+	sure = true
+	for _, e := range r.byRow {
+		ok, err := r.rowHolds(h, e)
+		switch {
+		case errors.Is(err, errNeedDoc):
+			sure = false
+		case err != nil || !ok:
+			return false, true, err
+		}
+	}
+	return true, sure, nil
 }
 
 // item evaluates a condition on a field with many values on the one value of the row, or on those that
@@ -393,12 +429,8 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 func (r *scan) evaluate(h *candidate, e query.Expr) (bool, error) {
 	// Correlated conditions (ecm:acl/*1/…) compare several members of one list item, which no single row
 	// holds.
-	if h.doc == nil && !r.p.q.Correlated() {
-		r.src.candidate = h
-		if ok, sure := r.partHolds(e); sure {
-			return ok, nil
-		}
-		ok, err := query.Holds(e, &r.src)
+	if x, is := e.(*query.Predicate); h.doc == nil && !r.p.q.Correlated() || is && asksFolder(x) {
+		ok, err := r.rowHolds(h, e)
 		// The row does not hold a field of the condition, so the document has to be loaded after all.
 		if !errors.Is(err, errNeedDoc) {
 			return ok, err
@@ -412,6 +444,21 @@ func (r *scan) evaluate(h *candidate, e query.Expr) (bool, error) {
 		return r.p.q.Match(src)
 	}
 	return query.Holds(e, src)
+}
+
+// rowHolds decides a condition by the row, or returns errNeedDoc.
+func (r *scan) rowHolds(h *candidate, e query.Expr) (bool, error) {
+	if x, is := e.(*query.Predicate); is && asksFolder(x) {
+		return (h.Flags&layout.Folder != 0) == (x.Op == query.Eq), nil
+	}
+	if f := r.p.found[e]; f != nil && f.exact {
+		return layout.HasID(f.ids, h.id), nil
+	}
+	r.src.candidate = h
+	if ok, sure := r.partHolds(e); sure {
+		return ok, nil
+	}
+	return query.Holds(e, &r.src)
 }
 
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
