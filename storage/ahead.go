@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"iter"
 	"slices"
 
 	"catena/storage/internal/layout"
@@ -207,6 +208,48 @@ func (t *Tx) aheadWithFolders(ids []layout.ID, further ...func(layout.ID) []byte
 	return t.aroundAhead(rows)
 }
 
+// scanWith walks the rows of a range, for which another row each is read next: a store across a network fetches these for some rows at a
+// time, first for few, then for more.
+func (t *Tx) scanWith(r kv.Range, other func(row kv.Row) []byte) iter.Seq2[kv.Row, error] {
+	if !t.kv.Remote() {
+		return t.kv.Scan(r)
+	}
+	return func(yield func(kv.Row, error) bool) {
+		var rows []kv.Row
+		most := fewAhead
+		flush := func() bool {
+			keys := make([][]byte, len(rows))
+			for i, row := range rows {
+				keys[i] = other(row)
+			}
+			if err := t.kv.Prefetch(keys); err != nil {
+				yield(kv.Row{}, err)
+				return false
+			}
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return false
+				}
+			}
+			rows, most = rows[:0], min(2*most, mostAtOnce)
+			return true
+		}
+		for row, err := range t.kv.Scan(r) {
+			if err != nil {
+				yield(kv.Row{}, err)
+				return
+			}
+			if rows = append(rows, row); len(rows) == most && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// fewAhead is how many rows are read ahead first.
+const fewAhead = 16
+
 // mostAtOnce is how many documents are fetched in one round trip.
 const mostAtOnce = 1000
 
@@ -405,6 +448,13 @@ func (a *Reads) User(name string) {
 		}
 		return err
 	})
+}
+
+// Group gathers a group and its direct members.
+func (a *Reads) Group(name string) {
+	a.Row(a.t.Table(layout.GroupTable), name)
+	a.members(layout.MemberUser, name)
+	a.members(layout.Subgroup, name)
 }
 
 func (a *Reads) members(kind byte, of string) { a.scan(memberRows(kind, of)) }

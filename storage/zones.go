@@ -320,7 +320,14 @@ func (w *logWalk) log(r kv.Range) error {
 func (w *logWalk) rows(r kv.Range) error {
 	var entries []Entry
 	var places []int
-	for row, err := range w.t.kv.Scan(r) {
+	rows := w.t.kv.Scan(r)
+	if w.f.DocID != "" {
+		rows = w.t.scanWith(r, func(row kv.Row) []byte {
+			key, _ := auditedIn(row.Key[len(row.Key)-16:], row.Value)
+			return key
+		})
+	}
+	for row, err := range rows {
 		if err != nil {
 			return err
 		}

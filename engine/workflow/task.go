@@ -125,6 +125,17 @@ func IsTask(d *storage.Doc) bool {
 	return (d.Type().Name == taskType || d.Type().Name == routingType) && kept(d, taskRoot)
 }
 
+// Ahead tells that the tasks of a list are about to be read by OpenTask.
+func Ahead(tx *storage.Tx, tasks storage.Docs) error {
+	refs := make(storage.Refs, 0, len(tasks))
+	for _, d := range tasks {
+		if id := storage.Prop[string](d, "nt:processId"); id != "" {
+			refs = append(refs, storage.Ref(id))
+		}
+	}
+	return storage.Ahead(tx, refs)
+}
+
 // OpenTask reads a task and its instance. A document of another type is NotFound. The transaction is the server's:
 // who may read a task may know its workflow.
 func OpenTask(tx *storage.Tx, ms *Models, d *storage.Doc) (*Task, error) {

@@ -64,11 +64,14 @@ func (p activityParams) run(c *engine.Ctx, below *storage.Doc) (map[string]any, 
 			all.DocID = below.ID()
 		}
 	}
-	if err := all.Walk(c.Tx.As(c.Tx.Repo().System()), w.entry); err != nil {
+	if err := all.Walk(c.Tx.As(c.Tx.Repo().System()), w.gather); err != nil {
 		if p.After != "" && fault.Is(err, fault.Invalid) {
 			return nil, fault.Wrap(err, "after").In("after")
 		}
 		return nil, err
+	}
+	if w.err == nil {
+		w.show()
 	}
 	if w.err != nil {
 		return nil, w.err
@@ -92,6 +95,45 @@ type stream struct {
 	at    func() string // behind the record that was taken in last
 	next  string
 	err   error
+
+	ahead []logged // read and not taken in
+	done  bool     // no more are wanted
+}
+
+// logged is a record of the log, with the cursor to go on behind it.
+type logged struct {
+	storage.Entry
+	at func() string
+}
+
+// gather takes in records, some at a time, so that their documents are read together, and reports whether more are wanted.
+func (w *stream) gather(e storage.Entry, at func() string) bool {
+	w.ahead = append(w.ahead, logged{e, at})
+	return len(w.ahead) < max(w.p.Limit, min(w.read, recordsAhead)) || w.show()
+}
+
+// recordsAhead is how many records are gathered at most.
+const recordsAhead = 500
+
+// show takes in what was gathered.
+func (w *stream) show() (more bool) {
+	var refs storage.Refs
+	for i := range w.ahead {
+		e := &w.ahead[i].Entry
+		if _, known := w.docs[e.DocID]; !known && w.asks(e) {
+			refs = append(refs, storage.Ref(e.DocID))
+		}
+	}
+	if w.err = storage.Ahead(w.c.Tx, refs); w.err != nil {
+		return false
+	}
+	for _, r := range w.ahead {
+		if w.done = w.done || !w.entry(r.Entry, r.at); w.done {
+			break
+		}
+	}
+	w.ahead = w.ahead[:0]
+	return !w.done
 }
 
 // entry takes in a record and reports whether it wants more.
@@ -127,14 +169,19 @@ func (w *stream) entry(e storage.Entry, at func() string) bool {
 	return true
 }
 
-// document is the document of a record that is to be shown, nil if it is not. Versions and proxies are told of by the events of
-// the documents that they are of.
-func (w *stream) document(e *storage.Entry) (*storage.Doc, error) {
+// asks reports whether a record is one of those asked for.
+func (w *stream) asks(e *storage.Entry) bool {
 	events := w.p.Events
 	if events == nil {
 		events = activityEvents
 	}
-	if e.DocID == "" || w.p.User != "" && e.User != w.p.User || !slices.Contains(events, e.Event) {
+	return e.DocID != "" && (w.p.User == "" || e.User == w.p.User) && slices.Contains(events, e.Event)
+}
+
+// document is the document of a record that is to be shown, nil if it is not. Versions and proxies are told of by the events of
+// the documents that they are of.
+func (w *stream) document(e *storage.Entry) (*storage.Doc, error) {
+	if !w.asks(e) {
 		return nil, nil
 	}
 	if d, known := w.docs[e.DocID]; known {

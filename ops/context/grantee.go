@@ -28,6 +28,15 @@ func granteesOf(c *engine.Ctx, d *storage.Doc, permission string, ignore, expand
 	if err != nil {
 		return nil, err
 	}
+	var names []string
+	for _, l := range lists {
+		for _, e := range l.Entries {
+			names = append(names, e.User)
+		}
+	}
+	if err := people.Ahead(c.Tx, names); err != nil {
+		return nil, err
+	}
 	g := &grantees{c: c, seen: map[string]bool{}}
 	for _, l := range lists {
 		for _, e := range l.Entries {
@@ -122,6 +131,9 @@ type emailsOfParams struct {
 func (p emailsOfParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	g, err := granteesOf(c, d, p.Permission, p.Ignore, true)
 	if err != nil {
+		return nil, err
+	}
+	if err := people.Ahead(c.Tx, g.users); err != nil {
 		return nil, err
 	}
 	emails := []any{}

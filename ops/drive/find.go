@@ -76,6 +76,9 @@ func (v *View) Children(of *Item) ([]*Item, error) {
 
 // items are documents in a folder.
 func (v *View) items(of *Item, docs storage.Docs) ([]*Item, error) {
+	if err := sentAhead(v.tx, docs); err != nil {
+		return nil, err
+	}
 	items := make([]*Item, 0, len(docs))
 	for _, d := range docs {
 		id := plainID(d)

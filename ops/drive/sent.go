@@ -28,6 +28,20 @@ func sentFor(tx *storage.Tx, d *storage.Doc) (s sent, err error) {
 	return s, err
 }
 
+// sentAhead tells that sentFor is about to be asked for documents.
+func sentAhead(tx *storage.Tx, docs storage.Docs) error {
+	a := storage.ReadsOf(tx)
+	if a == nil {
+		return nil
+	}
+	for _, d := range docs {
+		if !d.IsFolder() {
+			a.Row(tx.Table(sentTable), liveID(d))
+		}
+	}
+	return a.Fetch()
+}
+
 // liveID is the id of what a change of the document changes.
 func liveID(d *storage.Doc) string {
 	if d.IsProxy() {

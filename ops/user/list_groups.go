@@ -38,13 +38,13 @@ func (p listGroupsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := make([]any, len(found))
-	for i, name := range found {
-		g, err := people.LookupGroup(c.Tx, name)
-		if err != nil {
-			return nil, err
-		}
-		groups[i] = groupObject(g)
+	groups, err := people.LookupGroups(c.Tx, found)
+	if err != nil {
+		return nil, err
 	}
-	return groups, nil
+	out := make([]any, len(groups))
+	for i, g := range groups {
+		out[i] = groupObject(g)
+	}
+	return out, nil
 }

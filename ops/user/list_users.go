@@ -36,12 +36,14 @@ func (p listUsersParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	users := make([]any, len(names))
-	for i, name := range names {
-		// The rows of the table lack the groups, which Lookup adds.
-		if users[i], err = people.Lookup(c.Tx, name); err != nil {
-			return nil, err
-		}
+	// The rows of the table lack the groups.
+	users, err := people.LookupAll(c.Tx, names)
+	if err != nil {
+		return nil, err
 	}
-	return users, nil
+	out := make([]any, len(users))
+	for i, u := range users {
+		out[i] = u
+	}
+	return out, nil
 }

@@ -46,6 +46,9 @@ func (e *env) assignedTo(language string, o storage.PageOptions) ([]map[string]a
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := e.tasksAhead(page.Docs); err != nil {
+		return nil, nil, err
+	}
 	items := []map[string]any{}
 	for _, d := range page.Docs {
 		t, err := workflow.OpenTask(e.unlimited(), e.models, d)
@@ -70,6 +73,20 @@ func (e *env) assignedTo(language string, o storage.PageOptions) ([]map[string]a
 		items = append(items, e.item(t, about, language))
 	}
 	return items, page, nil
+}
+
+// tasksAhead tells that the tasks of a list are about to be described, with the first document of each.
+func (e *env) tasksAhead(tasks storage.Docs) error {
+	var about storage.Refs
+	for _, d := range tasks {
+		if ids := (&workflow.Task{Doc: d}).Documents(); len(ids) > 0 {
+			about = append(about, storage.Ref(ids[0]))
+		}
+	}
+	if err := workflow.Ahead(e.unlimited(), tasks); err != nil {
+		return err
+	}
+	return storage.Ahead(e.Tx, about)
 }
 
 // item is a task as lists for dashboards have it.

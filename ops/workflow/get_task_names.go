@@ -35,6 +35,9 @@ func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := workflow.Ahead(e.unlimited(), page.Docs); err != nil {
+		return nil, err
+	}
 	out, seen := storage.Docs{}, map[string]bool{}
 	for _, d := range page.Docs {
 		t, err := workflow.OpenTask(e.unlimited(), e.models, d)

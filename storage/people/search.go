@@ -278,61 +278,53 @@ func InOrder(names []string) []string {
 // matching calls take with those of the names who exist and are found by each of the words.
 func matching(t *storage.Tx, kind byte, words, names []string, take func(string) bool) error {
 	words = foldWords(words)
-	for _, name := range names {
-		raw, err := t.Table(tableOf(kind)).Row(name)
-		if err != nil {
+	for some := range slices.Chunk(names, atOnce) {
+		if err := rowsAhead(t, kind, some); err != nil {
 			return err
 		}
-		if raw == nil {
-			continue
-		}
-		texts, err := namesIn(kind, name, raw)
-		if err != nil {
-			return err
-		}
-		other := func(word string) bool {
-			return !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, word) })
-		}
-		if slices.ContainsFunc(words, other) {
-			continue
-		}
-		if !take(name) {
-			return nil
+		for _, name := range some {
+			ok, err := hasWords(t, kind, words, name)
+			if err != nil {
+				return err
+			}
+			if ok && !take(name) {
+				return nil
+			}
 		}
 	}
 	return nil
 }
 
+// hasWords reports whether somebody exists and is found by each of the folded words.
+func hasWords(t *storage.Tx, kind byte, words []string, name string) (bool, error) {
+	raw, err := t.Table(tableOf(kind)).Row(name)
+	if err != nil || raw == nil {
+		return false, err
+	}
+	texts, err := namesIn(kind, name, raw)
+	if err != nil {
+		return false, err
+	}
+	other := func(word string) bool {
+		return !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, word) })
+	}
+	return !slices.ContainsFunc(words, other), nil
+}
+
 func userPage(t *storage.Tx, names []string, page storage.Page) (*UserPage, error) {
-	out := &UserPage{Page: page}
-	if a := storage.ReadsOf(t); a != nil {
-		for _, name := range names {
-			a.User(name)
-		}
-		if err := a.Fetch(); err != nil {
-			return nil, err
-		}
+	users, err := LookupAll(t, names)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range names {
-		u, err := Lookup(t, name)
-		if err != nil {
-			return nil, err
-		}
-		out.Users = append(out.Users, u)
-	}
-	return out, nil
+	return &UserPage{Page: page, Users: users}, nil
 }
 
 func groupPage(t *storage.Tx, names []string, page storage.Page) (*GroupPage, error) {
-	out := &GroupPage{Page: page}
-	for _, name := range names {
-		g, err := LookupGroup(t, name)
-		if err != nil {
-			return nil, err
-		}
-		out.Groups = append(out.Groups, g)
+	groups, err := LookupGroups(t, names)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return &GroupPage{Page: page, Groups: groups}, nil
 }
 
 // Owner keeps users with their personal workspaces.

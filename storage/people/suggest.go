@@ -22,13 +22,8 @@ func SuggestUsers(t *storage.Tx, words, among []string, limit int) ([]*User, boo
 	if err != nil {
 		return nil, false, err
 	}
-	users := make([]*User, len(names))
-	for i, name := range names {
-		if users[i], err = Lookup(t, name); err != nil {
-			return nil, false, err
-		}
-	}
-	return users, more, nil
+	users, err := LookupAll(t, names)
+	return users, more, err
 }
 
 // SuggestGroups returns groups of which name or label begins with a text, without their
@@ -36,6 +31,9 @@ func SuggestUsers(t *storage.Tx, words, among []string, limit int) ([]*User, boo
 func SuggestGroups(t *storage.Tx, text string, limit int) ([]*Group, bool, error) {
 	names, more, err := suggest(t, nameOfGroup, []string{text}, nil, limit)
 	if err != nil {
+		return nil, false, err
+	}
+	if err := rowsAhead(t, nameOfGroup, names); err != nil {
 		return nil, false, err
 	}
 	groups := make([]*Group, len(names))
