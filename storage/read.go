@@ -303,7 +303,7 @@ func (t *Tx) childDocsAhead(of layout.ID, r kv.Range, whole bool, load int) erro
 }
 
 // EachChild walks the readable children of d in order. The ids are read first and the documents in pieces
-// behind them, so that the caller may change or delete children during the walk.
+// behind them, each in one round trip, so that the caller may change or delete children during the walk.
 func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 	return func(yield func(*Doc, error) bool) {
 		var ids []layout.ID
@@ -314,9 +314,8 @@ func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 			}
 			ids = append(ids, c.id)
 		}
-		for len(ids) > 0 {
-			// One round trip for a hundred documents, which matters on a remote store.
-			n := min(len(ids), descendChunk)
+		for most := descendChunk; len(ids) > 0; most = min(2*most, mostAtOnce) {
+			n := min(len(ids), most)
 			docs, err := t.loadMany(ids[:n])
 			if err != nil {
 				yield(nil, err)

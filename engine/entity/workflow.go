@@ -132,6 +132,33 @@ func (w *writer) person(name, entity, member string) any {
 	return name
 }
 
+// tasksAhead tells which documents and people are about to be written in place of references.
+func (w *writer) tasksAhead(tasks []*workflow.Task) error {
+	a := storage.ReadsOf(w.c.Tx)
+	if a == nil {
+		return nil
+	}
+	fetch := w.o.Fetch["task"]
+	for _, t := range tasks {
+		if slices.Contains(fetch, "targetDocumentIds") {
+			for _, id := range t.Documents() {
+				a.Doc(id)
+			}
+		}
+		if !slices.Contains(fetch, "actors") {
+			continue
+		}
+		for _, name := range t.Actors() {
+			if kind, plain := workflow.Split(name); kind == "group" {
+				a.Group(plain)
+			} else {
+				a.User(plain)
+			}
+		}
+	}
+	return a.Fetch()
+}
+
 // actors are users and groups as references, or themselves if that is asked for.
 func (w *writer) actors(names []string) []any {
 	out := make([]any, len(names))
@@ -157,6 +184,9 @@ func (w *writer) taskPage(dst []byte, p *workflow.TaskPage, level int) ([]byte, 
 	dst = append(dst, `{"entity-type":"tasks",`...)
 	if p.Page != nil {
 		dst = appendPaging(dst, p.Page, len(p.Tasks))
+	}
+	if err := w.tasksAhead(p.Tasks); err != nil {
+		return nil, err
 	}
 	dst = append(dst, `"entries":[`...)
 	for i, t := range p.Tasks {

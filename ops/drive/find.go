@@ -171,6 +171,9 @@ func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next str
 	if err != nil {
 		return nil, "", err
 	}
+	if err := sentAhead(v.tx, docs); err != nil {
+		return nil, "", err
+	}
 	items = make([]*Item, 0, len(docs))
 	for i, d := range docs {
 		in, err := v.above(d)
