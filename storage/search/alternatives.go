@@ -305,11 +305,11 @@ var idMark = []byte{0xff}
 // eachBranch offers what the branches find.
 func (r *scan) eachBranch(after []byte, visit func(h *candidate) (bool, error)) error {
 	whole, rest := r.path, r.rest
-	defer func() { r.path, r.rest, r.once, r.earlier = whole, rest, false, nil }()
+	defer func() { r.path, r.rest, r.byRow, r.once, r.earlier = whole, rest, nil, false, nil }()
 	stopped := false
 	for i, b := range whole.branches {
 		r.path, r.once, r.earlier = b.accessPath, b.many && !b.point, whole.branches[:i]
-		r.rest = restOf(rest, b)
+		r.rest, r.byRow = restOf(rest, b), nil // rows of another index answer others
 		from, show := after, visit
 		if b.ids != nil {
 			if from = nil; bytes.HasPrefix(after, idMark) {
