@@ -445,11 +445,11 @@ func (l *library) inside(op, text func() string, not string) string {
 
 func (l *library) condition(depth int) string {
 	if depth > 0 {
-		switch l.IntN(6) {
-		case 0, 1, 2:
+		switch l.IntN(5) {
+		case 0, 1:
 			return l.condition(depth-1) + " AND " + l.condition(depth-1)
-		case 3, 5:
-			return "(" + l.condition(depth-1) + " OR " + l.condition(depth-1) + ")"
+		case 3:
+			return l.either(depth)
 		case 4:
 			return "NOT (" + l.condition(depth-1) + ")"
 		}

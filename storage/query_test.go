@@ -13,6 +13,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/maintenance"
+	"catena/storage/query"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -69,6 +70,23 @@ func (l *library) compare(tx *storage.Tx, src string, want []string) {
 	if !slices.Equal(ids, cut) || p.Total != len(universe) {
 		l.t.Fatalf("%s, offset %d: got %v (total %d)\nwant %v (total %d)", src, offset, ids, p.Total, cut, len(universe))
 	}
+}
+
+// either writes an OR, half of the time one whose alternatives indexes find, with conditions beside these that rows or documents answer.
+func (l *library) either(depth int) string {
+	if l.IntN(2) == 0 {
+		return "(" + l.condition(depth-1) + " OR " + l.condition(depth-1) + ")"
+	}
+	var all []string
+	for range 2 + l.IntN(2) {
+		parts := []string{l.pick("dc:title = ", "ecm:name = ", "dc:source >= ") + query.Quote(l.word())}
+		for range l.IntN(3) {
+			other := l.pick("ecm:mixinType = 'Folderish'", "ecm:mixinType <> 'Folderish'", "ecm:currentLifeCycleState = 'project'", l.predicate())
+			parts = slices.Insert(parts, l.IntN(len(parts)+1), other)
+		}
+		all = append(all, strings.Join(parts, " AND "))
+	}
+	return "(" + strings.Join(all, " OR ") + ")"
 }
 
 // TestItemsThatDifferInCase has items share a row of the index.
