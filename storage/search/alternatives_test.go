@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,43 @@ func TestAlternatives(t *testing.T) {
 				if err != nil || !slices.Equal(got, names(all)) {
 					t.Errorf("%s by %d: %v\n%v\nwant\n%v", src, size, err, got, names(all))
 				}
+			}
+		}
+		return nil
+	})
+}
+
+// TestFewOfAnOrder: where an index has the order, few documents of a facet or a state are found by another one and sorted.
+func TestFewOfAnOrder(t *testing.T) {
+	w := deck(t, nil)
+	costs := everyCosts[0]
+	costs.Few = 10
+	SetCosts(w.Repo, costs)
+	write(t, w.Repo, func(tx *storage.Tx) (err error) {
+		for _, path := range []storage.Ref{"/cards/c09", "/cards/c03", "/cards/c04"} {
+			d, failed := tx.Doc(path)
+			if err = cmp.Or(err, failed); err == nil {
+				err = cmp.Or(d.AddFacet("Orderable"), d.Set("card:code", "a"))
+			}
+			if err == nil {
+				_, err = tx.Save(d, storage.SaveOptions{})
+			}
+			if err == nil {
+				_, err = tx.Follow(d, "approve")
+			}
+		}
+		return err
+	})
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		for _, where := range []string{"ecm:mixinType = 'Orderable'", "ecm:currentLifeCycleState = 'approved'"} {
+			src := "SELECT * FROM Card WHERE " + where + " ORDER BY card:code, card:count DESC"
+			x := planned(t, tx, src)
+			if err := x.run(); err != nil || x.t.spent.rows > 4 {
+				t.Errorf("%s: %d rows by %q (%v)", src, x.t.spent.rows, x.p.path.name, err)
+			}
+			page, err := Query(tx, src, Options{})
+			if err != nil || !slices.Equal(names(page), []string{"c09", "c04", "c03"}) {
+				t.Errorf("%s: %v (%v)", src, names(page), err)
 			}
 		}
 		return nil

@@ -335,3 +335,16 @@ func (p *plan) typePath(t planner) *accessPath {
 	}
 	return a
 }
+
+// settles reports whether an index over several fields has the order, and its rows answer every condition: then nothing is
+// compared with it. Conditions on the place of documents, on facets and states may leave few of its rows.
+func (t planner) settles(p *plan, order *accessPath) bool {
+	return order != nil && order.index != nil && len(p.under) == 0 && (p.parent == nil || order.fixesParent()) && !slices.ContainsFunc(p.exprs, picks) &&
+		t.scan(p, order).covers()
+}
+
+// picks reports whether a condition that the rows of all indexes answer may be met by few documents, which another index finds.
+func picks(e query.Expr) bool {
+	x, is := e.(*query.Predicate)
+	return is && (x.Field.System == query.SysMixin || x.Field.System == query.SysState) && !x.Not && (x.Op == query.Eq || x.Op == query.In) && !asksFolder(x)
+}

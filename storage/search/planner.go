@@ -173,12 +173,6 @@ func (t planner) choosePath(p *plan, want string) error {
 	return t.decide(p, best, order, types)
 }
 
-// settles reports whether an index over several fields has the order, and its rows answer every condition: then nothing is
-// compared with it. Conditions on the place of documents may leave few of its rows.
-func (t planner) settles(p *plan, order *accessPath) bool {
-	return order != nil && order.index != nil && len(p.under) == 0 && (p.parent == nil || order.fixesParent()) && t.scan(p, order).covers()
-}
-
 // decide chooses between the index with the order and the one with the fewest rows. The index with the order
 // may end after one page but may have to skip many rows; the other one reads all of its rows and sorts them.
 // Where neither is clearly better, the plan starts with the first and has the second ready (fallback,
