@@ -28,6 +28,9 @@ func (f *Folder) ID() layout.ID { return f.id }
 // Up returns the folder above; nil for the root.
 func (f *Folder) Up() *Folder { return f.up }
 
+// PathOf is the path of what has a name in it.
+func (f *Folder) PathOf(name string) string { return joinPath(f.path, name) }
+
 // Flags returns the flags that rows repeat about the document.
 func (f *Folder) Flags() byte { return f.flags }
 

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 
 	"catena/storage"
@@ -68,4 +70,47 @@ func TestRowsOfPages(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// TestPathsOfRows: what is ordered by names or paths, or has conditions on them, is told by the rows of an index that say where documents
+// are; versions and proxies too, and what a folder above is renamed to in the same transaction.
+func TestPathsOfRows(t *testing.T) {
+	w := deck(t, nil)
+	check := func(tx *storage.Tx, src string, most int) []string {
+		t.Helper()
+		x := planned(t, tx, src)
+		if err := x.run(); err != nil || x.t.spent.docs > most {
+			t.Errorf("%s: %d documents read by %q (%v)", src, x.t.spent.docs, x.p.path.name, err)
+		}
+		page, err := Query(tx, src, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		var paths []string
+		for _, d := range page.Docs {
+			paths = append(paths, d.Path())
+		}
+		return paths
+	}
+	write(t, w.Repo, func(tx *storage.Tx) error {
+		for _, order := range []string{"ecm:path", "ecm:name"} {
+			paths := check(tx, "SELECT * FROM Card WHERE card:count > 30 AND ecm:name LIKE 'c%' ORDER BY "+order, 0)
+			if len(paths) != 29 || !slices.IsSorted(paths) {
+				t.Errorf("by %s: %v", order, paths)
+			}
+		}
+		folder, err := tx.Doc("/cards")
+		root, failed := tx.Doc("/")
+		if err = cmp.Or(err, failed); err == nil {
+			folder, err = tx.Move(folder, root, "deck")
+		}
+		if err != nil {
+			return err
+		}
+		paths := check(tx, "SELECT * FROM Card WHERE card:count > 30 AND ecm:path LIKE '/deck/%' ORDER BY ecm:path DESC", 0)
+		if len(paths) != 29 || paths[0] != "/deck/c59" || folder.Path() != "/deck" {
+			t.Errorf("after the folder was renamed: %v", paths)
+		}
+		return nil
+	})
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"time"
 
 	"catena/storage"
@@ -65,6 +66,8 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		return s.scan.t.in().Intern(h.State), nil
 	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
 		return h.Flags&flagFields[f.System] != 0, nil
+	case query.SysName, query.SysPath:
+		return s.named(f.System)
 	case query.SysMixin:
 		if h.Bits&layout.HasFacets == 0 {
 			return s.scan.t.facetList(string(h.Type)), nil
@@ -88,6 +91,22 @@ func (s *coverSource) position() (any, error) {
 		position, _ := layout.PositionAndID(h.key)
 		return position, nil
 	}
+}
+
+// named returns the name of the document, or its path, if the row says where it is. The root has none, and those of versions are
+// their own.
+func (s *coverSource) named(what query.System) (any, error) {
+	h := s.candidate
+	if h.Bits&layout.HasNode == 0 || h.Flags&layout.Version != 0 || h.id == s.scan.t.in().Root() {
+		return nil, errNeedDoc
+	}
+	if what == query.SysName {
+		return string(h.Name), nil
+	}
+	if err := s.scan.above(h); err != nil || s.scan.up == nil {
+		return nil, cmp.Or(err, error(errNeedDoc))
+	}
+	return s.scan.up.PathOf(string(h.Name)), nil
 }
 
 // asksFolder reports whether a condition is on the facet Folderish, which is also a flag: rows say the other facets only of documents
