@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"strings"
 
 	"catena/storage"
@@ -162,16 +163,14 @@ func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next str
 		return []*Item{}, scrollEnd, nil
 	}
 	walk := func(want int) (storage.Docs, string, error) {
-		return storage.Descend(v.tx, of.Doc, strings.TrimPrefix(after, scrollBegin), want, func(d *storage.Doc) (taken, enter bool, err error) {
+		docs, next, err := storage.Descend(v.tx, of.Doc, strings.TrimPrefix(after, scrollBegin), want, func(d *storage.Doc) (taken, enter bool, err error) {
 			shown := v.shows(d)
 			return shown, shown && d.IsFolder(), nil
 		})
+		return docs, next, cmp.Or(err, sentAhead(v.tx, docs))
 	}
 	docs, next, err := walk(want)
 	if err != nil {
-		return nil, "", err
-	}
-	if err := sentAhead(v.tx, docs); err != nil {
 		return nil, "", err
 	}
 	items = make([]*Item, 0, len(docs))
