@@ -23,7 +23,7 @@ func SuggestUsers(t *storage.Tx, words, among []string, limit int) ([]*User, boo
 		return nil, false, err
 	}
 	users, err := LookupAll(t, names)
-	return users, more, err
+	return users, more && err == nil, err
 }
 
 // SuggestGroups returns groups of which name or label begins with a text, without their
