@@ -97,7 +97,6 @@ type stream struct {
 	err   error
 
 	ahead []logged // read and not taken in
-	done  bool     // no more are wanted
 }
 
 // logged is a record of the log, with the cursor to go on behind it.
@@ -115,7 +114,7 @@ func (w *stream) gather(e storage.Entry, at func() string) bool {
 // recordsAhead is how many records are gathered at most.
 const recordsAhead = 500
 
-// show takes in what was gathered.
+// show takes in what was gathered, and reports whether more is wanted.
 func (w *stream) show() (more bool) {
 	var refs storage.Refs
 	for i := range w.ahead {
@@ -127,13 +126,9 @@ func (w *stream) show() (more bool) {
 	if w.err = storage.Ahead(w.c.Tx, refs); w.err != nil {
 		return false
 	}
-	for _, r := range w.ahead {
-		if w.done = w.done || !w.entry(r.Entry, r.at); w.done {
-			break
-		}
-	}
+	stop := slices.ContainsFunc(w.ahead, func(r logged) bool { return !w.entry(r.Entry, r.at) })
 	w.ahead = w.ahead[:0]
-	return !w.done
+	return !stop
 }
 
 // entry takes in a record and reports whether it wants more.
