@@ -148,7 +148,7 @@ func (w *writer) tasksAhead(tasks []*workflow.Task) error {
 		if !slices.Contains(fetch, "actors") {
 			continue
 		}
-		for _, name := range t.Actors() {
+		for _, name := range slices.Concat(t.Actors(), t.Delegated()) {
 			if kind, plain := workflow.Split(name); kind == "group" {
 				a.Group(plain)
 			} else {

@@ -125,9 +125,9 @@ func IsTask(d *storage.Doc) bool {
 	return (d.Type().Name == taskType || d.Type().Name == routingType) && kept(d, taskRoot)
 }
 
-// Ahead tells that the tasks of a list are about to be read by OpenTask.
-func Ahead(tx *storage.Tx, tasks storage.Docs) error {
-	refs := make(storage.Refs, 0, len(tasks))
+// Ahead tells that the tasks of a list are about to be read by OpenTask, and other documents then.
+func Ahead(tx *storage.Tx, tasks storage.Docs, others ...storage.Ref) error {
+	refs := slices.Clone(storage.Refs(others))
 	for _, d := range tasks {
 		if id := storage.Prop[string](d, "nt:processId"); id != "" {
 			refs = append(refs, storage.Ref(id))

@@ -83,10 +83,7 @@ func (e *env) tasksAhead(tasks storage.Docs) error {
 			about = append(about, storage.Ref(ids[0]))
 		}
 	}
-	if err := workflow.Ahead(e.unlimited(), tasks); err != nil {
-		return err
-	}
-	return storage.Ahead(e.Tx, about)
+	return workflow.Ahead(e.Tx, tasks, about...)
 }
 
 // item is a task as lists for dashboards have it.

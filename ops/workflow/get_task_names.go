@@ -35,7 +35,7 @@ func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := workflow.Ahead(e.unlimited(), page.Docs); err != nil {
+	if err := workflow.Ahead(e.Tx, page.Docs); err != nil {
 		return nil, err
 	}
 	out, seen := storage.Docs{}, map[string]bool{}
