@@ -122,7 +122,7 @@ func (t *Tx) knowsFolder(id layout.ID) bool {
 }
 
 // document gathers what a document is in, by its row of the tree, and if it is a proxy what it shows, by its record.
-func (a *around) document(place, rec []byte) error {
+func (a *around) document(place []byte, rec func() ([]byte, error)) error {
 	if place == nil {
 		return nil
 	}
@@ -130,14 +130,17 @@ func (a *around) document(place, rec []byte) error {
 	if err != nil {
 		return err
 	}
-	if a.folder(n.parent); n.flags&layout.Proxy == 0 || rec == nil {
+	if a.folder(n.parent); n.flags&layout.Proxy == 0 {
 		return nil
 	}
-	return a.target(rec)
+	return a.target(rec())
 }
 
-// target gathers what a proxy shows, by its record.
-func (a *around) target(rec []byte) error {
+// target gathers what a proxy shows, by its record, which may be gone or an error.
+func (a *around) target(rec []byte, err error) error {
+	if err != nil || rec == nil {
+		return err
+	}
 	r, err := a.t.repo.parseRecord(rec)
 	if err != nil {
 		return err
@@ -161,7 +164,7 @@ func (t *Tx) aroundAhead(rows [][]byte) error {
 	}
 	a := around{t: t}
 	for i := 0; i+1 < len(rows); i += 2 {
-		if err := a.document(rows[i], rows[i+1]); err != nil {
+		if err := a.document(rows[i], func() ([]byte, error) { return rows[i+1], nil }); err != nil {
 			return err
 		}
 	}
@@ -195,17 +198,17 @@ func (t *Tx) aheadWithFolders(ids []layout.ID, further ...func(layout.ID) []byte
 	if err := t.ahead(ids, further...); err != nil || !t.kv.Remote() {
 		return err
 	}
-	rows := make([][]byte, 0, 2*len(ids))
+	a := around{t: t}
 	for _, id := range ids {
-		for _, key := range [][]byte{layout.NodeKey(id), layout.RecordKey(id)} {
-			row, err := t.kv.Get(key)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, row)
+		place, err := t.kv.Get(layout.NodeKey(id))
+		if err == nil {
+			err = a.document(place, func() ([]byte, error) { return t.kv.Get(layout.RecordKey(id)) })
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return t.aroundAhead(rows)
+	return a.fetch()
 }
 
 // scanWith walks the rows of a range, for which another row each is read next: a store across a network fetches these for some rows at a

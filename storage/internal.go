@@ -181,14 +181,7 @@ func (i Internal) FoldersAhead(ids []layout.ID) error {
 func (i Internal) TargetsAhead(ids []layout.ID) error {
 	a := around{t: i.t}
 	for _, id := range ids {
-		rec, err := i.t.kv.Get(layout.RecordKey(id))
-		if err != nil {
-			return err
-		}
-		if rec == nil {
-			continue
-		}
-		if err := a.target(rec); err != nil {
+		if err := a.target(i.t.kv.Get(layout.RecordKey(id))); err != nil {
 			return err
 		}
 	}

@@ -67,8 +67,8 @@ func TestRoundTripsOfMany(t *testing.T) {
 	}
 }
 
-// TestRoundTripsAround: what documents are in that is no folder, and what proxies show, comes together for a query, and the documents that
-// the user may not read do not come.
+// TestRoundTripsAround: a query fetches the parents of comments together, and so what proxies show; it fetches no documents that the user
+// may not read.
 func TestRoundTripsAround(t *testing.T) {
 	w := newTrips(t)
 	admin := func(path, body string, headers ...string) {

@@ -116,6 +116,9 @@ type fetched struct {
 
 // fetch has the store read what will mostly be asked for soon: the documents of the rows that were read ahead.
 func (r *scan) fetch() error {
+	if !r.due(r.fetched.docs) {
+		return nil
+	}
 	var keys [][]byte
 	var proxies []layout.ID
 	err := r.promising(&r.fetched.docs, func(h *candidate) {
@@ -126,21 +129,21 @@ func (r *scan) fetch() error {
 			proxies = append(proxies, h.id)
 		}
 	})
-	if err == nil && keys != nil {
+	if err == nil {
 		err = r.t.kv().Prefetch(keys)
 	}
-	if err != nil || proxies == nil {
+	if err != nil {
 		return err
 	}
 	return r.t.in().TargetsAhead(proxies)
 }
 
-// promising calls visit for the next documents of the rows that were read ahead which may be results by what their rows say, unless the
-// present one is among those for which that has been done.
+// due reports whether the present row is one of the last ones, so many, for which something has not been fetched.
+func (r *scan) due(left int) bool { return len(r.ahead) > 0 && len(r.ahead) <= left }
+
+// promising calls visit for the next documents of the rows that were read ahead which may be results by what their rows say. It sets how
+// many rows are left behind them.
 func (r *scan) promising(left *int, visit func(h *candidate)) error {
-	if len(r.ahead) == 0 || len(r.ahead) > *left {
-		return nil
-	}
 	was, asked := r.place, r.src.candidate
 	defer func() { r.place, r.src.candidate = was, asked }()
 	r.together = min(max(2*r.together, r.first()), mostAhead)
@@ -187,19 +190,22 @@ func (r *scan) mayBe(h *candidate) (bool, error) {
 	return may, err
 }
 
-// foundOut reports whether a document is not among those that terms found.
+// foundOut reports whether a document is not among those that terms found and that have to be looked at; where terms decide, rows do.
 func (r *scan) foundOut(id layout.ID) bool {
-	return slices.ContainsFunc(r.rest, func(e query.Expr) bool {
+	return len(r.p.found) > 0 && slices.ContainsFunc(r.rest, func(e query.Expr) bool {
 		f := r.p.found[e]
-		return f != nil && !layout.HasID(f.ids, id)
+		return f != nil && !f.exact && !layout.HasID(f.ids, id)
 	})
 }
 
 // fetchWords has the store read the words of the documents of the rows that were read ahead.
 func (r *scan) fetchWords() error {
+	if !r.due(r.fetched.words) {
+		return nil
+	}
 	var keys [][]byte
 	err := r.promising(&r.fetched.words, func(h *candidate) { keys = append(keys, layout.TermsKey(h.id)) })
-	if err != nil || keys == nil {
+	if err != nil {
 		return err
 	}
 	return r.t.kv().Prefetch(keys)
@@ -218,9 +224,8 @@ func (r *scan) further() (rows []func(layout.ID) []byte) {
 	return rows
 }
 
-// foldersAhead has the store read what the documents of the rows that were read ahead are in, if the candidate is the first of them of
-// which that is in no cache. Folders are there soon; what comments and other documents are in that is no folder is not, nor are the live
-// documents that versions are in.
+// foldersAhead has the store read the parents of all rows that were read ahead, if that of the candidate is the first that is in no cache.
+// The cache only has folders: the documents that comments belong to and the live documents of versions are not in it.
 func (r *scan) foldersAhead(h *candidate) error {
 	if len(r.ahead) == 0 || r.fetched.folders || r.path.parent != nil || r.t.in().KnowsFolder(h.Parent) {
 		return nil
