@@ -218,35 +218,24 @@ func (t *Tx) scanWith(r kv.Range, other func(row kv.Row) []byte) iter.Seq2[kv.Ro
 		return t.kv.Scan(r)
 	}
 	return func(yield func(kv.Row, error) bool) {
-		var rows []kv.Row
-		most := fewAhead
-		flush := func() bool {
+		for rows, err := range kv.Pieces(t.kv.Scan(r), fewAhead, mostAtOnce) {
 			keys := make([][]byte, len(rows))
 			for i, row := range rows {
 				keys[i] = other(row)
 			}
-			if err := t.kv.Prefetch(keys); err != nil {
-				yield(kv.Row{}, err)
-				return false
+			if err == nil {
+				err = t.kv.Prefetch(keys)
 			}
-			for _, row := range rows {
-				if !yield(row, nil) {
-					return false
-				}
-			}
-			rows, most = rows[:0], min(2*most, mostAtOnce)
-			return true
-		}
-		for row, err := range t.kv.Scan(r) {
 			if err != nil {
 				yield(kv.Row{}, err)
 				return
 			}
-			if rows = append(rows, row); len(rows) == most && !flush() {
-				return
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
 			}
 		}
-		flush()
 	}
 }
 

@@ -54,33 +54,22 @@ func (r *scan) rows(rng kv.Range) iter.Seq2[kv.Row, error] {
 // some walks the rows of a range, as many at a time as most says, and twice as many each time after that. It returns the last key,
 // and whether there may be more behind a limit.
 func (r *scan) some(rng kv.Range, most int, yield func(kv.Row, error) bool) (last []byte, more bool) {
-	var rows []kv.Row
 	n := 0
-	flush := func() bool {
+	for rows, err := range kv.Pieces(r.t.kv().Scan(rng), most, mostRows) {
+		if err != nil {
+			yield(kv.Row{}, err)
+			return nil, false
+		}
 		r.fetched = fetched{docs: len(rows), words: len(rows)}
 		for i, row := range rows {
 			r.ahead = rows[i:]
 			if !yield(row, nil) {
-				return false
+				return nil, false
 			}
 		}
-		rows, r.ahead, most = rows[:0], nil, min(2*most, mostRows)
-		return true
+		n, last, r.ahead = n+len(rows), rows[len(rows)-1].Key, nil
 	}
-	for row, err := range r.t.kv().Scan(rng) {
-		if err != nil {
-			if flush() {
-				yield(kv.Row{}, err)
-			}
-			return nil, false
-		}
-		n++
-		last = row.Key
-		if rows = append(rows, row); len(rows) == most && !flush() {
-			return nil, false
-		}
-	}
-	return last, flush() && n == rng.Limit
+	return last, n == rng.Limit
 }
 
 // spareRows: of the rows that are fetched with their documents, one in so many is to spare. A few rows mostly are of documents elsewhere,
