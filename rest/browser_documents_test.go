@@ -82,3 +82,48 @@ func TestBrowserDocuments(t *testing.T) {
 		t.Errorf("the page says %q", text)
 	}
 }
+
+// TestBrowserLateAnswers goes on to another document, and to another task, before the server has answered about the first: its late
+// answer is dropped.
+func TestBrowserLateAnswers(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
+	const in = "/api/v1/path/default-domain/workspaces"
+	uids := map[string]string{}
+	for _, name := range []string{"slow", "quick"} {
+		got := s.Do("POST", in, fmt.Sprintf(`{"entity-type":"document","type":"Note","name":%q,"properties":{"dc:title":%q,"note:note":"This one is %s."}}`, name, strings.ToUpper(name), name))
+		if got.StatusCode != http.StatusCreated {
+			t.Fatal(got.Text)
+		}
+		uids[name] = got.JSON(t)["uid"].(string)
+	}
+	// late holds back the answers about what an address names.
+	const late = `(() => { const at = window.fetch; window.late = 0; window.fetch = (url, ...more) => String(url).includes(%q) ? new Promise((ok) => { setTimeout(ok, 300); }).then(() => at(url, ...more)).then((r) => { setTimeout(() => { window.late++; }, 200); return r; }) : at(url, ...more); return true; })()`
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/documents#default/" + s.Do("GET", in, "").JSON(t)["uid"].(string))
+	b.wait(`document.querySelector("#children output").textContent === "2 documents"`)
+	b.wait(fmt.Sprintf(late, uids["slow"]))
+	b.wait(fmt.Sprintf(`(() => { location.hash = "default/%s"; setTimeout(() => { location.hash = "default/%s"; }, 50); return true; })()`, uids["slow"], uids["quick"]))
+	b.wait(`document.getElementById("title").textContent === "QUICK" && document.querySelector("#preview iframe")?.srcdoc.includes("This one is quick.") && window.late > 0`)
+	if got := eval[string](b, `document.getElementById("title").textContent + document.querySelectorAll("#preview iframe").length + document.querySelector("#files a[href*=xmlExport]").href`); !strings.HasPrefix(got, "QUICK1") || !strings.Contains(got, uids["quick"]) {
+		t.Errorf("the page shows %s", got)
+	}
+	b.quiet()
+
+	tasks := map[string]string{}
+	for name, uid := range uids {
+		if got := s.Do("POST", "/api/v1/id/"+uid+"/@workflow", `{"entity-type":"workflow","workflowModelName":"SerialDocumentReview"}`); got.StatusCode != http.StatusCreated {
+			t.Fatal(got.Text)
+		}
+		tasks[name] = s.Do("GET", "/api/v1/id/"+uid+"/@task", "").JSON(t)["entries"].([]any)[0].(map[string]any)["id"].(string)
+	}
+	b.open("/ui/tasks")
+	b.wait(`document.querySelectorAll("#list li strong").length === 2`)
+	b.wait(fmt.Sprintf(late, tasks["slow"]))
+	b.wait(fmt.Sprintf(`(() => { location.hash = "%s"; setTimeout(() => { location.hash = "%s"; }, 50); return true; })()`, tasks["slow"], tasks["quick"]))
+	b.wait(`document.getElementById("about").textContent.includes("QUICK") && window.late > 1`)
+	if got := eval[string](b, `document.getElementById("about").textContent`); !strings.Contains(got, "QUICK") {
+		t.Errorf("the form is of %s", got)
+	}
+	b.quiet()
+}

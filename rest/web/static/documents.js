@@ -7,6 +7,9 @@
   let trash = false;
   let news = ""; // what was done, for the next view of a document
   const filled = new Set(); // tabs that show the document as it is
+  let turn = 0; // an answer about a document that was left meanwhile is dropped
+  let last = Promise.resolve();
+  const inTurn = (f) => (last = last.catch(() => {}).then(f)); // what is slow to draw does not draw over what came after it
 
   const named = async () => {
     const parts = location.hash.slice(1).split("/").filter(Boolean).map(decodeURIComponent);
@@ -58,13 +61,25 @@
   const open = async (id) => {
     tab = id;
     for (const [name] of tabs) byId(name).hidden = name !== id;
-    if (filled.has(id)) return;
-    filled.add(id);
-    await tabs.find(([name]) => name === id)[3](shown);
+    await inTurn(() => {
+      if (filled.has(id)) return undefined;
+      filled.add(id);
+      return tabs.find(([name]) => name === id)[3](shown);
+    });
   };
 
   const show = async () => {
-    shown = await named();
+    const mine = ++turn;
+    const d = await named();
+    if (mine === turn) await inTurn(() => mine === turn && draw(d));
+    if (mine !== turn) return;
+    const usable = tabs.filter(([, , when]) => when(shown));
+    const choose = Tabs.of(byId("tabs"), usable, open);
+    await choose(usable.some(([id]) => id === tab) ? tab : usable[0][0]);
+  };
+
+  const draw = async (d) => {
+    shown = d;
     filled.clear();
     byId("done").textContent = news;
     byId("done").hidden = !news;
@@ -79,9 +94,6 @@
     byId("properties").hidden = !rows.length;
     byId("properties").querySelector("tbody").replaceChildren(...rows.map(([name, v]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "whole" }, text(v)))));
     await Workflows.show(shown);
-    const usable = tabs.filter(([, , when]) => when(shown));
-    const choose = Tabs.of(byId("tabs"), usable, open);
-    await choose(usable.some(([id]) => id === tab) ? tab : usable[0][0]);
   };
 
   byId("sort").addEventListener("change", tried(() => list.refresh(), false));

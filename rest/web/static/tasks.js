@@ -94,8 +94,11 @@
     byId("one").hidden = !parts.length;
     if (!parts.length) return;
     const id = parts.pop();
-    at = `/api/v1/${parts.length ? `repo/${parts[0]}/` : ""}task/${id}`;
-    const [{ answer }, { answer: form }] = await Promise.all([call("GET", at, undefined, { "fetch-task": "targetDocumentIds" }), call("GET", `${at}/form`)]);
+    const asked = location.hash;
+    const from = `/api/v1/${parts.length ? `repo/${parts[0]}/` : ""}task/${id}`;
+    const [{ answer }, { answer: form }] = await Promise.all([call("GET", from, undefined, { "fetch-task": "targetDocumentIds" }), call("GET", `${from}/form`)]);
+    if (location.hash !== asked) return; // another one was chosen meanwhile
+    at = from; // only now: what is pressed until then is meant for the task that is shown
     task = answer;
     inputs = {};
     const may = (what) => form.may.includes(what);
