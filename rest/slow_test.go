@@ -102,6 +102,7 @@ func TestSlowReaders(t *testing.T) {
 			t.Parallel()
 			c := dial(t, s, "127.0.0.1")
 			_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+			_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // with a large one, a write waits until the server has answered thousands of requests
 			request := []byte(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n", path, basic))
 			for range 1_000_000 { // far more than the buffers of both ends take
 				_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second)) // the server, which no longer gets rid of its answers, takes no request
