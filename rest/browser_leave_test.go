@@ -11,6 +11,28 @@ import (
 	"catena/rest/resttest"
 )
 
+// TestBrowserLateTexts opens another script or chain before the server has answered about the first: its late answer is dropped.
+func TestBrowserLateTexts(t *testing.T) {
+	s := withScripts(t)
+	for _, name := range []string{"Slow", "Quick"} {
+		s.Do("POST", "/api/v1/automation/Chain.Save", `{"params": {"source": "name: Desk.`+name+`\nsteps: []\n"}}`)
+		s.Do("POST", "/api/v1/automation/Script.Save", jsonOf(t, map[string]any{"params": map[string]any{"source": "/** @operation Text." + name + "\n@description Says it.\n@output string */\nfunction run() { return \"" + name + "\"; }\n"}}))
+	}
+	b := browse(t, s)
+	b.signIn("Administrator")
+	for path, of := range map[string][2]string{"/ui/scripts": {"Script.Read", "Text"}, "/ui/chains": {"Chain.Read", "Desk"}} {
+		b.open(path)
+		b.late(of[0])
+		b.press("#names", of[1]+".Slow")
+		b.press("#names", of[1]+".Quick")
+		b.wait(`document.getElementById("title").textContent === ` + quote(of[1]+".Quick") + ` && window.late`)
+		if got := eval[string](b, `document.getElementById("title").textContent + location.hash`); got != of[1]+".Quick#"+of[1]+".Quick" {
+			t.Errorf("%s shows %s", path, got)
+		}
+		b.quiet()
+	}
+}
+
 // TestBrowserAddresses has the address of a page name what is shown, for those who reload it or come back, and what was written is
 // not lost without a question.
 func TestBrowserAddresses(t *testing.T) {

@@ -8,7 +8,9 @@
     make("span", { class: "soft small" }, ago(n.created_at)));
 
   const show = async () => {
+    const asked = page;
     const { answer } = await call("GET", `/v1/notices?page=${page}&per_page=${per}`);
+    if (asked !== page) return; // another page is asked for
     byId("list").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, "Nothing yet. Select “Notify me when it is first opened” when you create a private link.")]));
     const last = Math.max(1, Math.ceil(answer.meta.total / per));
     byId("place").textContent = `Page ${page} of ${last}`;

@@ -103,7 +103,9 @@
     timer = setTimeout(tried(() => check()), 400);
   };
 
+  let opens = 0; // an answer about a chain is dropped if another one was opened meanwhile, or begun
   const write = async (text, name, version) => {
+    opens++;
     source.value = text;
     good = {};
     chosen = name;
@@ -124,7 +126,9 @@
   const leave = Dialogs.unsaved(() => source.value !== (saved || empty));
   const open = (name) => tried(async () => {
     if (!await leave()) return;
+    const mine = ++opens;
     const read = name ? await run("Chain.Read", { name }) : { source: empty, changeToken: "" };
+    if (mine !== opens) return;
     window.history.pushState(null, "", address(name));
     await write(read.source, name, read.changeToken);
   });
@@ -292,7 +296,9 @@
     const [, name, line] = /^#([^:]+):?(\d*)$/.exec(location.hash) || [];
     if (!await leave()) return window.history.pushState(null, "", address(chosen));
     if (!name) return write(empty, "", "");
+    const mine = ++opens;
     const read = await run("Chain.Read", { name: decodeURIComponent(name) });
+    if (mine !== opens) return;
     await write(read.source, read.name, read.changeToken);
     const card = byId("cards").querySelector(`[data-step="${line}"]`);
     if (!card) return;

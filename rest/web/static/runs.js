@@ -4,6 +4,7 @@
   const at = "/api/v1/automation/runs";
   let administrator = false;
   let finds = 0; // the newest search; answers of older ones are dropped
+  let opens = 0; // and the run that was opened last
   const marked = []; // ids of the runs that are compared, two at most
   const badge = (state) => make("span", { class: `tag ${{ done: "good", failed: "bad", dead: "bad" }[state] || ""}` }, state);
   const hasEnded = (r) => ["done", "failed", "stopped"].includes(r.state);
@@ -163,15 +164,17 @@
   };
 
   const open = async (id, edit) => {
+    const mine = ++opens;
     const r = await run("Run.Get", { id }).catch(async (error) => {
       if (error.status === 404) await find(); // the list shows a call that has ended and was not recorded
       throw error;
     });
-    history.replaceState(null, "", `#${id}`);
-    const box = byId("one");
     const ended = hasEnded(r);
     const again = ended && r.door !== "listener";
     const versions = again ? await others(r) : [];
+    if (mine !== opens) return;
+    history.replaceState(null, "", `#${id}`);
+    const box = byId("one");
     box.replaceChildren(make("div", { class: "head" }, make("h2", { id: "one-title" }, r.op), badge(r.state), r.state === "waiting" ? button("Continue", r.op, () => goOn(r)) : null, ended ? null : stop(r),
       make("button", { type: "button", class: "quiet", onclick: () => {
         box.hidden = true;

@@ -128,7 +128,9 @@
   };
   const leave = Dialogs.unsaved(() => editor && editor.text !== saved);
 
+  let opens = 0; // an answer about a text is dropped if another one was opened meanwhile, or begun
   const write = (text, name = "", version = "") => {
+    opens++;
     saved = text;
     good = {};
     chosen = name;
@@ -145,7 +147,9 @@
   };
 
   const open = async (name, family) => {
+    const mine = ++opens;
     const read = await run(`${family}.Read`, { name });
+    if (mine !== opens) return;
     write(read.source, name, read.changeToken);
   };
   const turnFrom = (act) => tried(async () => await leave() && act());

@@ -14,6 +14,7 @@
   ];
   const chosen = new Map(); // aggregate: Set of values
   let own = false; // the query was written by hand
+  let counts = 0; // the newest count; answers of older ones are dropped
   let texts = new Map();
 
   const written = () => {
@@ -51,6 +52,7 @@
   }, false) }), make("span", {}, texts.get(bucket.key)?.trim() || bucket.key), make("span", { class: "soft small" }, bucket.docCount.toLocaleString()));
 
   const count = async () => {
+    const mine = ++counts;
     byId("facets").hidden = own;
     if (own) return;
     const q = new URLSearchParams({ pageSize: 1 });
@@ -61,7 +63,9 @@
     const { aggregations } = (await call("GET", `/api/v1/search/pp/console_search/execute?${q}`)).answer;
     const groups = facets.filter(([name]) => aggregations?.[name]?.buckets.length);
     const vocabularies = groups.map(([, , , directory]) => directory).filter(Boolean);
-    texts = new Map((await Promise.all(vocabularies.map(Pick.entries))).flat());
+    const names = new Map((await Promise.all(vocabularies.map(Pick.entries))).flat());
+    if (mine !== counts) return;
+    texts = names;
     const held = byId("facets").contains(document.activeElement) ? document.activeElement.dataset.bucket : null;
     byId("facets").replaceChildren(...groups.map(([name, title]) => make("fieldset", {}, make("legend", {}, title), ...aggregations[name].buckets.map((x) => box(name, x)))));
     byId("facets").hidden = !groups.length;

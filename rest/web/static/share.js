@@ -14,7 +14,9 @@
   let link = null;
   let page = 1;
   const views = async () => {
+    const [of, asked] = [link, page];
     const { answer } = await call("GET", `${path}/${link.id}/views?page=${page}&per_page=${per}`);
+    if (of !== link || asked !== page) return; // another page is asked for
     byId("log-title").textContent = `Views of “${link.name}”`;
     byId("views").replaceChildren(...(answer.data.length ? answer.data.map((v) => make("tr", {},
       make("td", { title: new Date(v.viewed_at).toLocaleString() }, ago(v.viewed_at)), make("td", { title: v.user_agent }, program(v.user_agent)), make("td", { class: "soft" }, v.referrer || "—"))) :

@@ -23,7 +23,9 @@
     due(t));
 
   const list = async () => {
+    const asked = page;
     const { answer } = await call("GET", `/api/v1/task?pageSize=${per}&currentPageIndex=${page}`, undefined, { "fetch-task": "targetDocumentIds" });
+    if (asked !== page) return; // another page is asked for
     byId("list").replaceChildren(...(answer.entries.length ? answer.entries.map(item) : [make("li", { class: "soft" }, "No open tasks.")]));
     byId("place").textContent = `Page ${page + 1}`;
     byId("prev").disabled = page === 0;

@@ -33,7 +33,9 @@
   };
 
   const decks = async () => {
+    const asked = page;
     const { answer } = await call("GET", `/v1/team/decks?page=${page}&per_page=${per}`);
+    if (asked !== page) return; // another page is asked for
     const { total } = answer.meta;
     const seen = { all: "everyone", team: "the team" };
     byId("list").replaceChildren(...(answer.data.length ? answer.data.map((d) => make("li", {},
