@@ -271,7 +271,8 @@ func (r *Repo) dropRows(ctx context.Context, rows kv.Range, wanted func(k *kv.Tx
 // late: then others wait for a processor, too. They keep half of the machine or more, and wait for none of these transactions, as
 // these let others go first after every document. After a crash the index is not in the list, and is built from the start.
 const (
-	buildBatch    = 50                     // documents in one transaction
+	buildBatch    = 20                     // documents in one transaction
+	buildMany     = 50                     // the same in a database that others share, where a transaction costs more
 	timerSlack    = 250 * time.Microsecond // by which pauses end late on an idle machine, too
 	latePauses    = 3                      // times that a pause is longer by what the one before was late beyond that
 	longestPause  = 100 * time.Millisecond // that is added for that
@@ -320,6 +321,9 @@ type filling struct {
 // fillFrom writes the rows for the documents whose ids are at the end of the keys of a range.
 func (r *Repo) fillFrom(ctx context.Context, f *filling, rows kv.Range) error {
 	rows.KeysOnly, rows.Limit = true, buildBatch
+	if r.shared {
+		rows.Limit = buildMany
+	}
 	for {
 		var ids []layout.ID
 		var last []byte
@@ -336,7 +340,7 @@ func (r *Repo) fillFrom(ctx context.Context, f *filling, rows kv.Range) error {
 		if err == nil && len(ids) > 0 {
 			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, f.prefixes, f.words) })
 		}
-		if err != nil || len(ids) < buildBatch {
+		if err != nil || len(ids) < rows.Limit {
 			return err
 		}
 		rows.Start = append(last, 0)
