@@ -275,7 +275,7 @@ const (
 	buildMany     = 50                     // the same in a database that others share, where a transaction costs more
 	timerSlack    = 250 * time.Microsecond // by which pauses end late on an idle machine, too
 	latePauses    = 3                      // times that a pause is longer by what the one before was late beyond that
-	longestPause  = 100 * time.Millisecond // that is added for that
+	longestPause  = 40 * time.Millisecond  // that is added for that
 	progressEvery = 10 * time.Second       // between messages in the log
 )
 

@@ -32,16 +32,16 @@ func TestClaim(t *testing.T) {
 		}
 	}
 	b.leave("narrow")
-	keys, err := d.due(t.Context(), b, 10)
+	keys, err := d.due(t.Context(), &look{busy: b}, 10)
 	if err != nil || len(keys) != 1 || !bytes.Equal(keys[0], at("y")) {
 		t.Errorf("due %q, %v", keys, err)
 	}
 	d.now = start.Add(leaseTime) // the lease of x ends now, and it is due again
-	keys, err = d.due(t.Context(), b, 10)
+	keys, err = d.due(t.Context(), &look{busy: b}, 10)
 	if err != nil || len(keys) != 2 || !bytes.Equal(keys[0], leased) {
 		t.Errorf("due %q, %v", keys, err)
 	}
-	if keys, err = d.due(t.Context(), b, 1); len(keys) != 1 || err != nil {
+	if keys, err = d.due(t.Context(), &look{busy: b}, 1); len(keys) != 1 || err != nil {
 		t.Errorf("one at most: %q, %v", keys, err)
 	}
 	again, second, _, err := d.claim(t.Context(), leased, b)
@@ -107,7 +107,7 @@ func TestLeasesEnd(t *testing.T) {
 		return nil
 	}}
 	for n := 1; n <= interruptedLimit; n++ {
-		keys, err := d.due(t.Context(), w.busy, 2)
+		keys, err := d.due(t.Context(), &look{busy: w.busy}, 2)
 		d.check(err)
 		if len(keys) != 1 {
 			t.Fatalf("interrupted %d times: due %q, %+v", n-1, keys, d.list("", "", 0))
@@ -129,7 +129,7 @@ func TestLeasesEnd(t *testing.T) {
 			d.now = d.now.Add(pause)
 		}
 	}
-	keys, err := d.due(t.Context(), w.busy, 2)
+	keys, err := d.due(t.Context(), &look{busy: w.busy}, 2)
 	d.check(err)
 	if claimed := d.begin(t.Context(), w, keys); claimed || told != 1 || len(d.list(GivenUp, "", 0)) != 1 {
 		t.Errorf("claimed: %t, told %d times, %+v", claimed, told, d.list("", "", 0))
@@ -208,7 +208,7 @@ func TestQueueModel(t *testing.T) {
 			case 1:
 				d.now = d.now.Add(time.Duration(rnd.IntN(40)) * time.Second)
 			case 2:
-				keys, err := d.due(t.Context(), b, 3)
+				keys, err := d.due(t.Context(), &look{busy: b}, 3)
 				d.check(err)
 				for _, at := range keys {
 					j, leased, _, err := d.claim(t.Context(), at, b)

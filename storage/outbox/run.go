@@ -56,9 +56,10 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	defer stop()
 	w := &crew{slots: make(chan struct{}, workers), busy: &busy{handlers: handlers, kinds: map[string]int{}, freed: make(chan struct{}, 1)}}
 	defer w.running.Wait()
+	at := &look{busy: w.busy}
 	for last := (time.Time{}); ctx.Err() == nil; {
 		last = q.followClock(ctx, last)
-		keys, err := q.due(ctx, w.busy, cap(w.slots)*2)
+		keys, err := q.due(ctx, at, cap(w.slots)*2)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot be read", "err", err)
 		}
@@ -140,66 +141,6 @@ func (q *Queue) followClock(ctx context.Context, last time.Time) time.Time {
 		}
 	}
 	return now
-}
-
-// busy counts the jobs of each kind that are carried out.
-type busy struct {
-	handlers Handlers
-	freed    chan struct{} // receives when a kind that was full is not any longer
-
-	mu    sync.Mutex
-	kinds map[string]int
-}
-
-// takes reports whether a job of a kind can be carried out now.
-func (b *busy) takes(kind string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h := b.handlers[kind]
-	return h.Do != nil && (h.AtOnce == 0 || b.kinds[kind] < h.AtOnce)
-}
-
-// enter counts a job that takes has been asked for.
-func (b *busy) enter(kind string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.kinds[kind]++
-}
-
-func (b *busy) leave(kind string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.kinds[kind]--; b.kinds[kind] == b.handlers[kind].AtOnce-1 {
-		select {
-		case b.freed <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// due returns the keys of jobs that are due, or whose lease has ended, of kinds that take more.
-func (q *Queue) due(ctx context.Context, busy *busy, max int) (keys [][]byte, err error) {
-	now := q.Clock()
-	err = q.DB.View(ctx, func(k *kv.Tx) error {
-		keys = nil
-		for _, queue := range []byte{queueRunning, queueWaiting} {
-			end := key(queue, now.Add(time.Millisecond), "")
-			for row, err := range k.Scan(kv.Range{Start: []byte{Space, queue}, End: end}) {
-				if err != nil {
-					return err
-				}
-				var j Job
-				if json.Unmarshal(row.Value, &j) != nil || !busy.takes(j.Kind) {
-					continue
-				}
-				if keys = append(keys, row.Key); len(keys) == max {
-					return nil
-				}
-			}
-		}
-		return nil
-	})
-	return keys, err
 }
 
 // A try that ends with its process, or whose lease ends because the process is cut off from the database, has not failed: a
