@@ -14,6 +14,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	_ "golang.org/x/image/bmp" // a decoder
 	"golang.org/x/image/draw"
@@ -180,11 +181,27 @@ func resize(s *source) ([]byte, string, error) {
 	encode := func(w io.Writer) error { return jpeg.Encode(w, flat(img), &jpeg.Options{Quality: 85}) }
 	if typ != "image/jpeg" {
 		typ = "image/png"
-		encode = func(w io.Writer) error { return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, img) }
+		encode = func(w io.Writer) error {
+			return (&png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &pngBuffers}).Encode(w, img)
+		}
 	}
 	out, err := encoded(s.ctx, encode)
 	return out, typ, err
 }
+
+// pngPool keeps the buffers of encoders of PNG, which need about a megabyte for a picture of any size.
+type pngPool struct{ sync.Pool }
+
+var pngBuffers pngPool
+
+// Get returns buffers, nil for new ones.
+func (p *pngPool) Get() *png.EncoderBuffer {
+	b, _ := p.Pool.Get().(*png.EncoderBuffer)
+	return b
+}
+
+// Put gives buffers back.
+func (p *pngPool) Put(b *png.EncoderBuffer) { p.Pool.Put(b) }
 
 // encoded returns what encode writes, unless ctx ends meanwhile.
 func encoded(ctx context.Context, encode func(io.Writer) error) (data []byte, err error) {
