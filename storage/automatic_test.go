@@ -282,6 +282,34 @@ func TestAutomaticIndexPays(t *testing.T) {
 	}
 }
 
+// TestAutomaticIndexServesOthers: queries that are costly while an index is built get no indexes of their own if they are cheap with it.
+func TestAutomaticIndexServesOthers(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.items(600)
+	search.SetRule(w.Repo, search.Rule{Asked: 3, Spent: 1})
+	if all := swept(t, w.Repo); len(all) > 0 {
+		t.Fatalf("%+v", all)
+	}
+	const rare = "SELECT * FROM Item WHERE dc:contributors/* = 'nobody'"
+	asked(t, w.Repo, rare, 3)
+	if err := search.SweepIndexes(t.Context(), w.Repo); err != nil {
+		t.Fatal(err)
+	}
+	asked(t, w.Repo, rare+" ORDER BY dc:title", 3)
+	asked(t, w.Repo, approved, 3)
+	if err := w.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := swept(t, w.Repo)
+	if len(all) != 2 || all[0].String() != "[dc:contributors/*]" || strings.Contains(all[1].String(), "contributors") {
+		t.Errorf("%v", all)
+	}
+	asked(t, w.Repo, rare+" ORDER BY dc:title", 3)
+	if all := swept(t, w.Repo); len(all) != 2 {
+		t.Errorf("asked again: %v", all)
+	}
+}
+
 // TestAutomaticIndexOfTwoServers: what one server writes while the other builds an index has its rows, and a server with other
 // declarations of the type ends an index that it cannot keep.
 func TestAutomaticIndexOfTwoServers(t *testing.T) {

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -72,11 +73,12 @@ func (t planner) indexes() ([]*compound, error) {
 
 // wishes are the indexes that queries would have been cheap with, and the automatic ones that they used.
 type wishes struct {
-	mu      sync.Mutex
-	rule    Rule
-	byIndex map[string]*wish
-	inUse   map[string]bool // by id, since the last sweep
-	urgent  bool            // a query was refused that would not be with an index that is due
+	mu       sync.Mutex
+	rule     Rule
+	byIndex  map[string]*wish
+	inUse    map[string]bool // by id, since the last sweep
+	complete map[string]bool // by id, at the last sweep
+	urgent   bool            // a query was refused that would not be with an index that is due
 }
 
 // refusal is how many costly queries one counts as that was refused.
@@ -130,6 +132,29 @@ func (s *wishes) used(p *plan) {
 	}
 }
 
+// forget drops the wishes that are about the first column of an index which has become complete since it was called last: the queries were
+// costly without that index, while it was built, and may not be any longer.
+func (s *wishes) forget(all []storage.Automatic) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.complete
+	s.complete = map[string]bool{}
+	for i := range all {
+		made := &all[i]
+		if made.State != storage.IndexComplete {
+			continue
+		}
+		if s.complete[made.ID] = true; was == nil || was[made.ID] {
+			continue
+		}
+		maps.DeleteFunc(s.byIndex, func(_ string, q *wish) bool {
+			return q.index.Type == made.Type && leading(&q.index) == leading(made)
+		})
+	}
+}
+
+func leading(a *storage.Automatic) string { return strings.TrimSuffix(a.Columns[0], " desc") }
+
 // due returns the wishes that meet the rule, those first that would save most, and the automatic indexes that were used since
 // it was called last.
 func (s *wishes) due(now time.Time) (all []wish, used []string) {
@@ -164,8 +189,13 @@ func SweepIndexes(ctx context.Context, r *storage.Repo) error {
 	if r.Limits().Automatic < 0 || r.Writable(ctx) != nil {
 		return nil //nolint:nilerr // they are declared once something can be written again
 	}
-	in := r.Internal(row.Ordered{})
-	all, used := stateOf(r).wishes.due(in.Clock())
+	known, err := r.AutomaticIndexes(ctx)
+	if err != nil {
+		return err
+	}
+	in, wishes := r.Internal(row.Ordered{}), &stateOf(r).wishes
+	wishes.forget(known)
+	all, used := wishes.due(in.Clock())
 	if len(used) > 0 {
 		if err := in.UseIndexes(ctx, used); err != nil {
 			return err
