@@ -271,24 +271,12 @@ func (r *Repo) dropRows(ctx context.Context, rows kv.Range, wanted func(k *kv.Tx
 // late: then others wait for a processor, too. They keep half of the machine or more, and wait for none of these transactions, as
 // these let others go first after every document. After a crash the index is not in the list, and is built from the start.
 const (
-	buildBatch    = 20                     // documents in one transaction
-	buildMany     = 50                     // the same in a database that others share, where a transaction costs more
-	timerSlack    = 250 * time.Microsecond // by which pauses end late on an idle machine, too
-	latePauses    = 3                      // times that a pause is longer by what the one before was late beyond that
-	longestPause  = 40 * time.Millisecond  // that is added for that
-	progressEvery = 10 * time.Second       // between messages in the log
+	buildBatch    = 20                   // documents in one transaction
+	buildMany     = 50                   // the same in a database that others share, where a transaction costs more
+	latePauses    = 3                    // times that a pause is longer by what the one before was late beyond that
+	longestPause  = 2 * time.Millisecond // that is added for that, for each document
+	progressEvery = 10 * time.Second     // between messages in the log
 )
-
-// pause waits so long, or until the end of the context. It returns how much later than on an idle machine it ended.
-func pause(ctx context.Context, d time.Duration) (late time.Duration, err error) {
-	begun := time.Now()
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(d):
-		return max(0, time.Since(begun)-d-timerSlack), nil
-	}
-}
 
 // fillIndexes writes the rows of indexes for every document of some types, of all for nil.
 func (r *Repo) fillIndexes(ctx context.Context, names []string, types map[string]bool) error {
@@ -348,7 +336,7 @@ func (r *Repo) fillFrom(ctx context.Context, f *filling, rows kv.Range) error {
 			f.began = time.Now()
 			r.log.Info("writing index rows", "indexes", f.names, "documents", f.done)
 		}
-		if f.late, err = pause(ctx, time.Since(start)+min(latePauses*f.late, longestPause)); err != nil {
+		if f.late, err = pause(ctx, time.Since(start)+min(latePauses*f.late, time.Duration(len(ids))*longestPause)); err != nil {
 			return err
 		}
 	}

@@ -358,3 +358,17 @@ func (t *Tx) trashBelow(id layout.ID, trashed bool) error {
 	}
 	return t.kv.Set(layout.TrashKey(id), trashRow(trashed, nil))
 }
+
+// timerSlack is by how much pauses end late on an idle machine, too.
+const timerSlack = 250 * time.Microsecond
+
+// pause waits so long, or until the end of the context. It returns how much later than on an idle machine it ended.
+func pause(ctx context.Context, d time.Duration) (late time.Duration, err error) {
+	begun := time.Now()
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(d):
+		return max(0, time.Since(begun)-d-timerSlack), nil
+	}
+}
