@@ -67,7 +67,8 @@ type look struct {
 
 const (
 	lookBack  = time.Minute // by which a job may come into the queue later than it was due
-	lookShare = 20          // a look from the beginning takes no more than one part in so many of the time
+	lookShare = 20          // a look from the beginning takes no more than one part in so many of the time,
+	mostSpare = time.Minute // as long as it follows the last one within that
 )
 
 // begin returns where a look at a queue begins.
@@ -111,7 +112,7 @@ func (q *Queue) due(ctx context.Context, l *look, max int) (keys [][]byte, err e
 		return nil, err
 	}
 	if whole {
-		l.whole = now.Add(pause + lookShare*q.Clock().Sub(now))
+		l.whole = now.Add(pause + min(lookShare*q.Clock().Sub(now), mostSpare)) // the clock may have been set meanwhile
 	}
 	l.last, l.from = now, from
 	return keys, nil
