@@ -244,24 +244,24 @@ func (t planner) declares(typ string, x *advisedIndex) bool {
 }
 
 // advised returns the index that fits the query. Its columns are the folder, the fields with conditions of equality, those of
-// ORDER BY, and one with a range if there is no order; it includes the other fields that conditions name.
+// ORDER BY, and those with other conditions if there is no order that an index can have; it includes the other fields that conditions name.
 func (p *plan) advised() (x advisedIndex) {
 	if p.parent != nil {
 		x.columns, x.narrow = append(x.columns, "ecm:parentId"), true // the condition is not among the expressions
 	}
-	item := x.fixed(p)
+	item, sorted := x.fixed(p), false
 	for _, o := range p.order {
 		desc := ""
 		if o.Desc {
 			desc = " desc"
 		}
-		x.column(o.Field, desc)
+		sorted = x.column(o.Field, desc) || sorted
 	}
 	for _, e := range p.exprs {
 		query.Walk(e, func(c *query.Predicate) {
 			switch f := c.Field; {
 			case query.Expr(c) == item || !f.Many && x.holds(f):
-			case len(p.order) == 0 && query.Expr(c) == e && !f.Many && x.column(f, ""):
+			case !sorted && query.Expr(c) == e && !f.Many && x.column(f, ""):
 				_, _, bounded := bounds(nil, c)
 				x.narrow = x.narrow || bounded || c.Op == query.IsNull
 			default:
