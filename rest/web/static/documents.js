@@ -70,7 +70,9 @@
 
   const show = async () => {
     const mine = ++turn;
-    const d = await named();
+    const d = await named().catch((error) => {
+      if (mine === turn) throw error;
+    });
     if (mine === turn) await inTurn(() => mine === turn && draw(d));
     if (mine !== turn) return;
     const usable = tabs.filter(([, , when]) => when(shown));
