@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,7 +19,7 @@ func acquire(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fault.Unavailable.Errorf("store: %w", err)
 	}
-	if err := take(f); err != nil {
+	if err := takeSoon(f); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fault.Unavailable.Errorf("store %s: in use by another process", dir)
@@ -26,6 +27,19 @@ func acquire(dir string) (*os.File, error) {
 		return nil, fault.Unavailable.Errorf("store %s: %w", dir, err)
 	}
 	return f, nil
+}
+
+// leaving is how long a process that has ended may have the lock: a program that it was starting has it, too, until the system has
+// executed that program.
+const leaving = time.Second
+
+// takeSoon takes the lock as soon as nobody has it, or gives up.
+func takeSoon(f *os.File) error {
+	for end := time.Now().Add(leaving); ; time.Sleep(leaving / 50) {
+		if err := take(f); !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 func take(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
