@@ -69,6 +69,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("%q is due, want %q", got, want)
 		}
 	}
+	d.followClock(t.Context(), l)
 	first("j01") // that before it is of a kind that is full
 	if begin := l.begin(queueWaiting, false); !bytes.Equal(begin, key(queueWaiting, jobs[1].Due, "j01")) {
 		t.Errorf("the next look begins at %q", begin)
@@ -80,8 +81,10 @@ func TestLook(t *testing.T) {
 	l.busy.leave("narrow")
 	d.update(func(k *kv.Tx) error { return k.Delete(key(queueWaiting, d.now.Add(-2*time.Hour-pause), "late")) })
 	first("j00")
-	d.now = d.now.Add(-30 * time.Minute) // the clock is set back
-	first("j00")
+	d.now = d.now.Add(-2 * time.Hour) // the clock is set back
+	d.put(queueWaiting, Job{ID: "first", Kind: "a", Due: d.now.Add(-time.Hour)})
+	d.followClock(t.Context(), l)
+	first("first")
 
 	// Of a queue that was empty, the last minute is looked at.
 	d = newDesk(t)

@@ -15,9 +15,8 @@ type busy struct {
 	handlers Handlers
 	freed    chan struct{} // receives when a kind that was full is not any longer
 
-	mu        sync.Mutex
-	kinds     map[string]int
-	takesMore bool // one that was full is not any longer, since it was asked last
+	mu    sync.Mutex
+	kinds map[string]int
 }
 
 // takes reports whether a job of a kind can be carried out now.
@@ -39,7 +38,6 @@ func (b *busy) leave(kind string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.kinds[kind]--; b.kinds[kind] == b.handlers[kind].AtOnce-1 {
-		b.takesMore = true
 		select {
 		case b.freed <- struct{}{}:
 		default:
@@ -49,18 +47,19 @@ func (b *busy) leave(kind string) {
 
 // more reports whether a kind that was full is not any longer, once.
 func (b *busy) more() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	more := b.takesMore
-	b.takesMore = false
-	return more
+	select {
+	case <-b.freed:
+		return true
+	default:
+		return false
+	}
 }
 
 // look is where the queue is looked at next. Rows of jobs that were carried out are passed over until the store has merged them away, and
 // those of kinds that take no more are read in vain: with many of either, the beginning of the queue is looked at once in a while only.
 type look struct {
 	busy  *busy
-	last  time.Time       // when it was looked at
+	last  time.Time       // what the clock showed
 	whole time.Time       // when it is looked at from the beginning again
 	from  map[byte][]byte // where the next look begins otherwise, by queue
 }
@@ -82,7 +81,7 @@ func (l *look) begin(queue byte, whole bool) []byte {
 // due returns the keys of jobs that are due, or whose lease has ended, of kinds that take more.
 func (q *Queue) due(ctx context.Context, l *look, max int) (keys [][]byte, err error) {
 	now := q.Clock()
-	whole := l.busy.more() || !now.Before(l.whole) || now.Before(l.last)
+	whole := l.busy.more() || !now.Before(l.whole)
 	from := map[byte][]byte{}
 	err = q.DB.View(ctx, func(k *kv.Tx) error {
 		keys = nil
@@ -114,6 +113,6 @@ func (q *Queue) due(ctx context.Context, l *look, max int) (keys [][]byte, err e
 	if whole {
 		l.whole = now.Add(pause + min(lookShare*q.Clock().Sub(now), mostSpare)) // the clock may have been set meanwhile
 	}
-	l.last, l.from = now, from
+	l.from = from
 	return keys, nil
 }

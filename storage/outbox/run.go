@@ -57,8 +57,8 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	w := &crew{slots: make(chan struct{}, workers), busy: &busy{handlers: handlers, kinds: map[string]int{}, freed: make(chan struct{}, 1)}}
 	defer w.running.Wait()
 	at := &look{busy: w.busy}
-	for last := (time.Time{}); ctx.Err() == nil; {
-		last = q.followClock(ctx, last)
+	for ctx.Err() == nil {
+		q.followClock(ctx, at)
 		keys, err := q.due(ctx, at, cap(w.slots)*2)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot be read", "err", err)
@@ -71,6 +71,7 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 		select {
 		case <-woken:
 		case <-w.busy.freed:
+			at.whole = time.Time{} // what is left of the kind may be anywhere
 		case <-timer.C:
 		case <-ctx.Done():
 		}
@@ -131,16 +132,16 @@ func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool
 	return claimed
 }
 
-// followClock returns the time. If the clock was set back since the last time, or nothing is known of it, jobs that wait
-// are brought forward.
-func (q *Queue) followClock(ctx context.Context, last time.Time) time.Time {
+// followClock brings jobs that wait forward if the clock was set back since the last look, or nothing is known of it.
+func (q *Queue) followClock(ctx context.Context, l *look) {
 	now := q.Clock()
-	if last.IsZero() || now.Before(last.Add(-pause)) {
+	if l.last.IsZero() || now.Before(l.last.Add(-pause)) {
 		if err := q.advance(ctx); err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot follow the clock, which was set back", "err", err)
 		}
+		l.whole = time.Time{}
 	}
-	return now
+	l.last = now
 }
 
 // A try that ends with its process, or whose lease ends because the process is cut off from the database, has not failed: a
