@@ -92,6 +92,20 @@ func TestLook(t *testing.T) {
 	first("")
 	d.put(queueWaiting, Job{ID: "slow", Kind: "a", Due: d.now.Add(-lookBack)})
 	first("slow")
+
+	// One that comes in long after it was due, as a run that a schedule makes up for, is found at once, and again when the clock was set
+	// back.
+	d = newDesk(t)
+	l = &look{busy: anything()}
+	d.followClock(t.Context(), l)
+	first("")
+	d.update(func(k *kv.Tx) error {
+		return addRow(k, Job{ID: "missed", Kind: "a", Due: d.now.Add(-2 * time.Hour), Fixed: true, Created: d.now})
+	})
+	first("missed")
+	d.now = d.now.Add(-time.Hour)
+	d.followClock(t.Context(), l)
+	first("missed")
 }
 
 // BenchmarkLook is a look at a queue with a job to do, behind those that were carried out and have not been merged away.

@@ -39,6 +39,14 @@ type Job struct {
 	Interrupted int `json:",omitempty"` // how many tries before this one ended with the process
 }
 
+// since is when Due was set.
+func (j *Job) since() time.Time {
+	if j.Since.IsZero() {
+		return j.Created
+	}
+	return j.Since
+}
+
 // The states of a job.
 const (
 	Waits   = "waiting"
@@ -124,7 +132,17 @@ func put(k *kv.Tx, queue byte, at time.Time, j Job) error {
 // addRow adds a job that is complete.
 func addRow(k *kv.Tx, j Job) error {
 	k.Wake(topic)
-	return put(k, queueWaiting, j.Due, j)
+	return putWaiting(k, j)
+}
+
+// putWaiting has a job wait. One that was due before it comes into the queue stands there as one that is due now, since looks pass over
+// what lies further back.
+func putWaiting(k *kv.Tx, j Job) error {
+	at := j.Due
+	if since := j.since(); since.After(at) {
+		at = since
+	}
+	return put(k, queueWaiting, at, j)
 }
 
 // each calls fn with the jobs of a queue, at most so many, until it returns false.

@@ -170,7 +170,7 @@ func (q *Queue) Open(ctx context.Context) error {
 				return err
 			}
 			j = interrupted(j, now)
-			if err := put(k, queueWaiting, j.Due, j); err != nil {
+			if err := putWaiting(k, j); err != nil {
 				return err
 			}
 		}
@@ -226,18 +226,22 @@ func (q *Queue) advanceSome(k *kv.Tx, queue byte, r kv.Range) (next []byte, err 
 		if json.Unmarshal(row.Value, &j) != nil {
 			continue
 		}
-		since := j.Since
-		if since.IsZero() {
-			since = j.Created
-		}
-		if !since.After(now) || j.Fixed && queue == queueWaiting && j.Tries == 0 {
+		since, fixed := j.since(), j.Fixed && queue == queueWaiting && j.Tries == 0
+		if !since.After(now) {
 			continue
 		}
-		j.Due, j.Since = now.Add(max(0, j.Due.Sub(since))), now
 		if err := k.Delete(row.Key); err != nil {
 			return nil, err
 		}
-		if err := put(k, queue, j.Due, j); err != nil {
+		if j.Since = now; !fixed {
+			j.Due = now.Add(max(0, j.Due.Sub(since)))
+		}
+		if queue == queueWaiting {
+			err = putWaiting(k, j)
+		} else {
+			err = put(k, queue, j.Due, j)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -266,7 +270,7 @@ func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased
 		now := q.Clock().UTC().Truncate(time.Millisecond)
 		if at[1] == queueRunning {
 			if j = interrupted(j, now); j.Due.After(now) {
-				return put(k, queueWaiting, j.Due, j)
+				return putWaiting(k, j)
 			}
 		}
 		if j.Interrupted >= interruptedLimit {
@@ -389,11 +393,12 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 		if err := k.Delete(leased); err != nil || failed == nil {
 			return err
 		}
-		queue, again := q.again(*j, failed)
-		if queue == queueDead {
-			dead = &again
+		again, ended := q.again(*j, failed)
+		if !ended {
+			return putWaiting(k, again)
 		}
-		return put(k, queue, again.Due, again)
+		dead = &again
+		return put(k, queueDead, again.Due, again)
 	})
 	if err != nil {
 		q.Log.Error("job cannot be settled", "kind", j.Kind, "job", j.ID, "err", err)
@@ -402,8 +407,8 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 	return dead
 }
 
-// again is a job after a failure, and the queue it goes to.
-func (q *Queue) again(j Job, failed error) (byte, Job) {
+// again is a job after a failure, and whether it is given up.
+func (q *Queue) again(j Job, failed error) (next Job, ended bool) {
 	j.Failure, j.Interrupted = cutText(failed.Error(), maxReason), 0
 	j.Since = q.Clock().UTC().Truncate(time.Millisecond)
 	var never *GaveUp
@@ -414,14 +419,14 @@ func (q *Queue) again(j Job, failed error) (byte, Job) {
 		if !later.At.IsZero() {
 			j.Due = later.At.UTC().Truncate(time.Millisecond)
 		}
-		return queueWaiting, j
+		return j, false
 	case errors.As(failed, &never), j.Tries >= most:
 		j.Due = j.Since // it is kept from now on, however long it has waited
-		return queueDead, j
+		return j, true
 	}
 	pause := delay(j.Tries)
 	j.Due = q.Clock().Add(pause + q.Jitter(pause/5)).UTC().Truncate(time.Millisecond)
-	return queueWaiting, j
+	return j, false
 }
 
 func (q *Queue) try(ctx context.Context, j *Job, do func(context.Context, Job) error) (err error) {
