@@ -29,6 +29,7 @@ const (
 	maxAsked = 2000    // keys and ranges of a request; one that asks for more is not predicted
 	maxUses  = 256     // of a prediction before it is made again, without what is not needed any longer
 	maxPause = 1024    // requests of a kind that are left alone since predictions for it were wrong
+	minRight = 3       // predictions that have to be right before one is wrong and the others are made all the same
 )
 
 // kind is what is known of the requests of a kind. What two of them in turn have asked for is expected of the next one.
@@ -36,6 +37,7 @@ type kind struct {
 	asked  []pattern
 	sure   bool
 	uses   int
+	right  int // predictions since the last one that was wrong
 	pause  int // so many requests are left alone
 	failed int // predictions that were wrong
 }
@@ -90,9 +92,13 @@ func (h *History) Learn(r *Request, late kv.Asked) {
 	case k.sure && !r.predicted: // it began before that was known
 		return
 	case k.sure && n == 0:
+		k.right++
 		if k.uses++; k.uses == maxUses {
-			h.clear(k, kind{})
+			h.clear(k, kind{right: k.right})
 		}
+		return
+	case k.sure && k.right >= minRight: // some requests ask for more, as one that counts what is counted once in a while
+		k.right, k.failed = 0, 0
 		return
 	case k.sure:
 		failed := k.failed + 1

@@ -73,6 +73,23 @@ func TestHistory(t *testing.T) {
 	if predicted < 5 || predicted > 20 {
 		t.Errorf("%d of 1000 requests were predicted in vain", predicted)
 	}
+	// What is wrong once in a while is predicted all the same.
+	const every = minRight + 1
+	predicted = 0
+	for i := range 100 * every {
+		r := h.Request(ids[0], "counts at times")
+		h.Ahead(&r)
+		late := kv.Asked{}
+		if !r.predicted {
+			late = of(ids[0])
+		} else if predicted++; i%every == 0 {
+			late.Keys = [][]byte{[]byte("count")}
+		}
+		h.Learn(&r, late)
+	}
+	if want := 100*every - 2*2; predicted != want {
+		t.Errorf("%d requests were predicted, want %d", predicted, want)
+	}
 	// Nothing is kept of requests that ask for too much.
 	var large kv.Asked
 	for i := range maxAsked + 1 {
