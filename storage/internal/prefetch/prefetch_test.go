@@ -76,13 +76,13 @@ func TestHistory(t *testing.T) {
 	// What is wrong once in a while is predicted all the same.
 	const every = minRight + 1
 	predicted = 0
-	for i := range 100 * every {
+	for range 100 * every {
 		r := h.Request(ids[0], "counts at times")
 		h.Ahead(&r)
 		late := kv.Asked{}
 		if !r.predicted {
 			late = of(ids[0])
-		} else if predicted++; i%every == 0 {
+		} else if predicted++; predicted%every == 0 {
 			late.Keys = [][]byte{[]byte("count")}
 		}
 		h.Learn(&r, late)
