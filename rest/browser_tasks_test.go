@@ -121,3 +121,33 @@ func TestBrowserTasks(t *testing.T) {
 	b.wait(`document.getElementById("about").textContent.includes("cancelled") && document.querySelectorAll("#actions button").length === 0 && document.getElementById("hand").hidden`)
 	b.quiet()
 }
+
+// TestBrowserPages turns the pages of a list, and back and forth faster than the server answers.
+func TestBrowserPages(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops(), Repo: decks.Listen})
+	for i := range 41 {
+		if got := s.Do("POST", "/api/v1/path/default-domain/workspaces/@workflow", `{"entity-type":"workflow","workflowModelName":"SerialDocumentReview"}`); got.StatusCode != http.StatusCreated {
+			t.Fatalf("workflow %d: %s", i, got.Text)
+		}
+	}
+	b := browse(t, s)
+	b.signIn("Administrator")
+	b.open("/ui/tasks")
+	page := func(n, rows int, first, last bool) {
+		t.Helper()
+		b.wait(fmt.Sprintf(`document.getElementById("place").textContent === "Page %d" && document.querySelectorAll("#list li strong").length === %d`, n, rows))
+		if got := eval[[2]bool](b, `[document.getElementById("prev").disabled, document.getElementById("next").disabled]`); got != [2]bool{first, last} {
+			t.Errorf("page %d: at the beginning and at the end: %v", n, got)
+		}
+	}
+	page(1, 20, true, false)
+	b.late("currentPageIndex=1")
+	b.wait(`(() => { for (let i = 0; i < 2; i++) document.getElementById("next").click(); return true; })()`)
+	b.wait("window.late")
+	page(3, 1, false, true)
+	b.click("#prev")
+	page(2, 20, false, false)
+	b.click("#prev")
+	page(1, 20, true, false)
+	b.quiet()
+}

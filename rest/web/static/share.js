@@ -2,7 +2,6 @@
 "use strict";
 (() => {
   const path = `/v1/decks/${site.id}/share`;
-  const per = 25;
 
   // What a viewer's program calls itself, in fewer words.
   const program = (agent) => {
@@ -12,23 +11,13 @@
   };
 
   let link = null;
-  let page = 1;
-  const views = async () => {
-    const [of, asked] = [link, page];
-    const { answer } = await call("GET", `${path}/${link.id}/views?page=${page}&per_page=${per}`);
-    if (of !== link || asked !== page) return; // another page is asked for
+  const draw = (opened) => {
     byId("log-title").textContent = `Views of “${link.name}”`;
-    byId("views").replaceChildren(...(answer.data.length ? answer.data.map((v) => make("tr", {},
+    byId("views").replaceChildren(...(opened.length ? opened.map((v) => make("tr", {},
       make("td", { title: new Date(v.viewed_at).toLocaleString() }, ago(v.viewed_at)), make("td", { title: v.user_agent }, program(v.user_agent)), make("td", { class: "soft" }, v.referrer || "—"))) :
       [make("tr", {}, make("td", { colspan: 3, class: "soft" }, "Nobody has opened this link yet."))]));
-    const last = Math.max(1, Math.ceil(answer.meta.total / per));
-    byId("place").textContent = `Page ${page} of ${last}`;
-    byId("place").parentElement.hidden = last === 1;
-    byId("prev").disabled = page <= 1;
-    byId("next").disabled = page >= last;
   };
-  byId("prev").addEventListener("click", tried(() => (page--, views())));
-  byId("next").addEventListener("click", tried(() => (page++, views())));
+  const views = pager({ ask: (page) => numbered(`${path}/${link.id}/views`, 25)(page), draw });
 
   const item = (l) => {
     const state = l.expired ? make("span", { class: "tag bad" }, "has ended") : l.expires_at ? make("span", { class: "tag" }, `expires ${date(new Date(l.expires_at))}`) : null;
@@ -40,8 +29,7 @@
       make("button", {
         class: "quiet", "aria-label": `Views of ${l.name}`, onclick: tried(async () => {
           link = l;
-          page = 1;
-          await views();
+          await views.go(1);
           byId("log").showModal();
         }),
       }, "Views"),

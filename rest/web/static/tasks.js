@@ -2,8 +2,6 @@
 // unless that is the usual one, and id the address ends with.
 "use strict";
 (() => {
-  const per = 20;
-  let page = 0;
   let inputs = {};
   let task = null;
   let at = "";
@@ -22,16 +20,13 @@
     make("div", {}, make("a", { href: `#${t.id}` }, make("strong", {}, name(t))), make("p", { class: "small" }, t.workflowInstanceId ? `${Flow.say(t.workflowTitle, t.workflowModelName)} of ${t.workflowInitiator} · ` : "", ...documents(t))),
     due(t));
 
-  const list = async () => {
-    const asked = page;
-    const { answer } = await call("GET", `/api/v1/task?pageSize=${per}&currentPageIndex=${page}`, undefined, { "fetch-task": "targetDocumentIds" });
-    if (asked !== page) return; // another page is asked for
-    byId("list").replaceChildren(...(answer.entries.length ? answer.entries.map(item) : [make("li", { class: "soft" }, "No open tasks.")]));
-    byId("place").textContent = `Page ${page + 1}`;
-    byId("prev").disabled = page === 0;
-    byId("next").disabled = !answer.isNextPageAvailable;
-    byId("place").parentElement.hidden = page === 0 && !answer.isNextPageAvailable;
-  };
+  const list = pager({
+    ask: async (page) => {
+      const { answer } = await call("GET", `/api/v1/task?pageSize=20&currentPageIndex=${page - 1}`, undefined, { "fetch-task": "targetDocumentIds" });
+      return { entries: answer.entries, more: answer.isNextPageAvailable };
+    },
+    draw: (tasks) => byId("list").replaceChildren(...(tasks.length ? tasks.map(item) : [make("li", { class: "soft" }, "No open tasks.")])),
+  });
 
   const text = (v) => (v === null || v === undefined ? "" : Array.isArray(v) ? v.map((one) => Flow.plain(String(one))).join(", ") : typeof v === "object" ? v.name || JSON.stringify(v) : String(v));
 
@@ -79,7 +74,7 @@
     byId("done").hidden = false;
     history.replaceState(null, "", location.pathname);
     byId("one").hidden = true;
-    await list();
+    await list.show();
     byId("main").focus();
   };
 
@@ -139,11 +134,9 @@
   for (const id of ["form", "hand"]) byId(id).addEventListener("submit", (e) => e.preventDefault());
   byId("delegate").addEventListener("click", hand("delegate"));
   byId("reassign").addEventListener("click", hand("reassign"));
-  byId("prev").addEventListener("click", tried(() => (page--, list())));
-  byId("next").addEventListener("click", tried(() => (page++, list())));
   window.addEventListener("hashchange", tried(async () => (byId("done").hidden = true, open()), false));
   tried(async () => {
     await Flow.read();
-    await Promise.all([list(), open()]);
+    await Promise.all([list.show(), open()]);
   })();
 })();

@@ -1,9 +1,7 @@
 // The console's page of one's team: who is in it, and the decks its members share.
 "use strict";
 (() => {
-  const per = 20;
   let team = null;
-  let page = 1;
   const leads = () => team.role === "owner" || team.role === "admin";
 
   const member = (m) => {
@@ -32,21 +30,13 @@
       }, "Remove"));
   };
 
-  const decks = async () => {
-    const asked = page;
-    const { answer } = await call("GET", `/v1/team/decks?page=${page}&per_page=${per}`);
-    if (asked !== page) return; // another page is asked for
-    const { total } = answer.meta;
+  const draw = (decks) => {
     const seen = { all: "everyone", team: "the team" };
-    byId("list").replaceChildren(...(answer.data.length ? answer.data.map((d) => make("li", {},
+    byId("list").replaceChildren(...(decks.length ? decks.map((d) => make("li", {},
       make("div", {}, make("a", { href: new URL(d.url).pathname }, make("strong", {}, d.title)), make("p", {}, `by ${d.owner.name}${d.description ? ` · ${d.description}` : ""}`)),
       make("span", { class: "tag" }, `for ${seen[d.visibility] || d.visibility}`))) : [make("li", { class: "soft" }, "No deck is shared with the team yet. Set “Who may see it” to “Your team” in a deck’s details.")]));
-    const last = Math.max(1, Math.ceil(total / per));
-    byId("place").textContent = `Page ${page} of ${last}`;
-    byId("place").parentElement.hidden = last === 1;
-    byId("prev").disabled = page <= 1;
-    byId("next").disabled = page >= last;
   };
+  const shared = pager({ ask: numbered("/v1/team/decks", 20), draw });
 
   const show = async () => {
     const got = await run("Deck.Account");
@@ -64,10 +54,8 @@
     const { members } = answer.data;
     byId("members").replaceChildren(...members.map(member));
     byId("people-title").textContent = members.length === 1 ? "1 member" : `${members.length} members`;
-    await decks();
+    await shared.show();
   };
 
-  byId("prev").addEventListener("click", tried(() => (page--, decks())));
-  byId("next").addEventListener("click", tried(() => (page++, decks())));
   tried(show)();
 })();
