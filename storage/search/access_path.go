@@ -35,6 +35,7 @@ type accessPath struct {
 	bases    [][]byte     // what keys begin with up to there, in order
 	filters  []query.Expr // the conditions that the ranges narrow
 	primary  bool         // instead of ranges: every document in the order of ids
+	top      *layout.ID   // instead of ranges: what is below it in the order of paths
 	branches []*branch    // instead of ranges: the ways to the alternatives of an OR
 	rows     int          // estimate; -1: not known
 }

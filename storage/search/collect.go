@@ -284,7 +284,7 @@ func (w *execution) watchFor(r *scan) {
 		w.watch(r, w.t.costs.loads*w.t.costs.factor, func(left int) bool { return w.collectsFor(left) || w.lists(left) })
 	case w.p.wide != layout.None:
 		w.watch(r, w.t.costs.subtree*w.t.costs.factor, w.lists)
-	case w.p.byID && w.p.path.primary:
+	case w.p.path.everything() && (w.p.byID || w.p.lead > 0):
 		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.sorts)
 	}
 }
@@ -343,7 +343,7 @@ func (w *execution) lists(budget int) bool {
 	return true
 }
 
-// sorts reports whether it costs less to sort all candidates by id than to read the documents in this order, and makes the path to them
+// sorts reports whether it costs less to sort all candidates by id or path than to read the documents in this order, and makes the path to them
 // the fallback then.
 func (w *execution) sorts(budget int) bool {
 	plain := w.p.plain

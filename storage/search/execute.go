@@ -406,9 +406,9 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 // come first: who visits only some results learns more of them than of those of the first types.
 func (w *execution) unordered() {
 	p := w.p
-	primary := p.byID && p.path.primary // reads every document
+	everything := p.path.everything()
 	p.order, p.byID, p.values = nil, false, p.q.Columns
-	if p.nulls || primary && p.plain != nil || p.plain != nil && p.plain.ids != nil {
+	if p.nulls || everything && p.plain != nil || p.plain != nil && p.plain.ids != nil {
 		p.path = p.plain
 	}
 	p.usePath(firstPath(append(slices.Clone(p.finders), p.counter, p.path)...))

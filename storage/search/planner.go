@@ -202,12 +202,12 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		case p.counted && p.answers != nil && t.rowsOf(p.answers, best.rows*t.costs.factor) < best.rows*t.costs.factor/2:
 			p.usePath(order)
 			p.finders = p.answers
-		case best.rows > t.costs.few && !p.counted && !order.primary && (!order.partial || order.unset != nil):
+		case best.rows > t.costs.few && !p.counted && !order.everything() && (!order.partial || order.unset != nil):
 			p.usePath(order)
 			p.fallback = best
 		}
-	// The order of ids has an index only over all documents. For a few matches, sorting is much cheaper.
-	case order.primary && (best != nil || !p.everyType(t.types)):
+	// The orders of ids and paths are those of all documents. For a few matches, sorting is much cheaper.
+	case order.everything() && (best != nil || !p.everyType(t.types)):
 		few, err := t.atMost(p.plain, maxUnordered)
 		if p.usePath(order); few {
 			p.usePath(p.plain)
@@ -223,7 +223,10 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	return nil
 }
 
-// maxUnordered is how many candidates are read to order them by id, rather than all documents in this order; maxWalked
+// everything reports whether the access path has documents in an order that is no index of a field's.
+func (a *accessPath) everything() bool { return a.primary || a.top != nil }
+
+// maxUnordered is how many candidates are read to order them by id or path, rather than all documents in this order; maxWalked
 // how many documents below a folder are listed for a cursor that began with such a list.
 const (
 	maxUnordered = 5000
@@ -304,6 +307,9 @@ func (p *plan) usePath(a *accessPath) {
 	case p.byID:
 		p.total, p.reverse = a.primary || a.ids != nil, p.idDesc
 	case len(p.order) == 0 || a.ids != nil:
+	case a.top != nil: // no two documents have the same path
+		p.lead, p.total = 1, true
+		return
 	case a.index != nil:
 		p.useCompound(a)
 		return
@@ -350,6 +356,9 @@ func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *acces
 	}
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
+	}
+	if a := t.treePath(p); a != nil {
+		return a
 	}
 	if a := t.bestCompound(p, all); a != nil {
 		return a

@@ -132,6 +132,8 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 		return r.children(reverse, after, visit)
 	case r.path.primary:
 		return r.everyID(reverse, after, visit)
+	case r.path.top != nil:
+		return r.descend(after, visit)
 	case r.path.branches != nil:
 		return r.eachBranch(after, visit)
 	case r.path.ranges == nil:

@@ -152,6 +152,12 @@ func (r *scan) rowAt(key []byte) ([]byte, error) {
 	switch {
 	case r.path.primary:
 		return layout.NodeKey(layout.IDAtEnd(id)), nil
+	case r.path.top != nil:
+		path, _, err := kv.DecodeString(values[0])
+		if err != nil {
+			return nil, errCursor()
+		}
+		return []byte(path), nil
 	case r.path.ids != nil:
 		return id, nil
 	case r.path.parent != nil:
