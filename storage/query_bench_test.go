@@ -59,6 +59,7 @@ func BenchmarkQuery(b *testing.B) {
 			{"equalAndOrderWithTotal", "SELECT * FROM File WHERE dc:coverage = 'c1' AND ecm:isTrashed = 0 ORDER BY dc:title", 1000},
 			{"latest", "SELECT * FROM File WHERE ecm:isTrashed = 0 ORDER BY dc:modified DESC", 1000},
 			{"below", "SELECT * FROM File WHERE ecm:path STARTSWITH '/default-domain/workspaces' AND ecm:isVersion = 0 ORDER BY dc:title", 1000},
+			{"inTheOrderOfPaths", "SELECT * FROM File WHERE ecm:isVersion = 0 ORDER BY ecm:path", -1},
 		} {
 			b.Run(engine+"/"+q.name, func(b *testing.B) {
 				b.ReportAllocs()

@@ -280,18 +280,31 @@ func (w *execution) watchFor(r *scan) {
 	switch {
 	case w.p.fallback != nil:
 		w.watch(r, w.p.fallback.rows*w.t.costs.factor/4, func(left int) bool { return left > w.p.fallback.rows*w.t.costs.factor })
+	case w.p.byID && w.p.path.primary, w.p.lead > 0 && w.p.path.top != nil:
+		w.watchEverything(r)
 	case w.p.answers != nil && w.p.lead > 0 && !r.covers():
 		w.watch(r, w.t.costs.loads*w.t.costs.factor, func(left int) bool { return w.collectsFor(left) || w.lists(left) })
 	case w.p.wide != layout.None:
 		w.watch(r, w.t.costs.subtree*w.t.costs.factor, w.lists)
-	case w.p.path.everything() && (w.p.byID || w.p.lead > 0):
-		w.watch(r, w.t.costs.loads*w.t.costs.factor, w.sorts)
 	}
 }
 
 // watch is watch of a scan that fills the page.
 func (w *execution) watch(r *scan, after int, better func(left int) bool) {
 	watch(r, after, func() int { return w.left(r) }, better)
+}
+
+// watchEverything has a scan of all documents in an order that is theirs ended once sorting is better: when it has cost as much as sorting
+// would, or a quarter of that and will cost as much. That is asked each time that it has cost twice as much.
+func (w *execution) watchEverything(r *scan) {
+	if plain := w.p.plain; plain == nil || plain.primary || plain.ids != nil {
+		return
+	}
+	r.patience = w.t.costs.loads * w.t.costs.factor
+	r.enough = func() bool {
+		r.patience = 2 * r.cost()
+		return w.sorts(max(r.cost(), min(w.left(r), 4*r.cost())))
+	}
 }
 
 // watch has the scan ended with errPatience once better says so of what it will still cost, by what is known now. That is
@@ -347,9 +360,6 @@ func (w *execution) lists(budget int) bool {
 // the fallback then.
 func (w *execution) sorts(budget int) bool {
 	plain := w.p.plain
-	if plain == nil || plain.primary || plain.ids != nil {
-		return false
-	}
 	if !w.t.scan(w.p, plain).covers() {
 		budget /= w.t.costs.factor
 	}

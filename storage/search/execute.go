@@ -406,7 +406,7 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 // come first: who visits only some results learns more of them than of those of the first types.
 func (w *execution) unordered() {
 	p := w.p
-	everything := p.path.everything()
+	everything := p.byID && p.path.primary || p.path.top != nil
 	p.order, p.byID, p.values = nil, false, p.q.Columns
 	if p.nulls || everything && p.plain != nil || p.plain != nil && p.plain.ids != nil {
 		p.path = p.plain

@@ -189,6 +189,12 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		p.usePath(firstPath(t.cheaperRows(p, best), best))
 	case best == order:
 		p.usePath(order)
+	case order.top != nil:
+		few, err := t.fewInTree(p)
+		if p.usePath(order); few {
+			p.usePath(p.plain)
+		}
+		return err
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
 		switch {
@@ -202,12 +208,12 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		case p.counted && p.answers != nil && t.rowsOf(p.answers, best.rows*t.costs.factor) < best.rows*t.costs.factor/2:
 			p.usePath(order)
 			p.finders = p.answers
-		case best.rows > t.costs.few && !p.counted && !order.everything() && (!order.partial || order.unset != nil):
+		case best.rows > t.costs.few && !p.counted && !order.primary && (!order.partial || order.unset != nil):
 			p.usePath(order)
 			p.fallback = best
 		}
-	// The orders of ids and paths are those of all documents. For a few matches, sorting is much cheaper.
-	case order.everything() && (best != nil || !p.everyType(t.types)):
+	// The order of ids has an index only over all documents. For a few matches, sorting is much cheaper.
+	case order.primary && (best != nil || !p.everyType(t.types)):
 		few, err := t.atMost(p.plain, maxUnordered)
 		if p.usePath(order); few {
 			p.usePath(p.plain)
@@ -223,8 +229,17 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	return nil
 }
 
-// everything reports whether the access path has documents in an order that is no index of a field's.
-func (a *accessPath) everything() bool { return a.primary || a.top != nil }
+// fewInTree reports whether the candidates of the plan without an order are so few that they are rather sorted by path.
+func (t planner) fewInTree(p *plan) (bool, error) {
+	if p.everyType(t.types) && p.plain.name == layout.TypeIndex {
+		return false, nil
+	}
+	most := maxUnordered
+	if !t.scan(p, p.plain).covers() {
+		most /= t.costs.factor
+	}
+	return t.atMost(p.plain, most)
+}
 
 // maxUnordered is how many candidates are read to order them by id or path, rather than all documents in this order; maxWalked
 // how many documents below a folder are listed for a cursor that began with such a list.
