@@ -25,6 +25,18 @@ func (t planner) treePath(p *plan) *accessPath {
 	return &accessPath{name: "tree", about: "documents below " + top.String() + " in the order of paths", top: &top, whole: true, rows: -1}
 }
 
+// fewInTree reports whether the candidates of the plan without an order are so few that they are rather sorted by path.
+func (t planner) fewInTree(p *plan) (bool, error) {
+	if p.everyType(t.types) && p.plain.name == layout.TypeIndex {
+		return false, nil
+	}
+	most := maxUnordered
+	if !t.scan(p, p.plain).covers() {
+		most /= t.costs.factor
+	}
+	return t.atMost(p.plain, most)
+}
+
 // descent offers documents in the order of their paths, from after one on.
 type descent struct {
 	scan  *scan

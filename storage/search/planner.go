@@ -229,18 +229,6 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	return nil
 }
 
-// fewInTree reports whether the candidates of the plan without an order are so few that they are rather sorted by path.
-func (t planner) fewInTree(p *plan) (bool, error) {
-	if p.everyType(t.types) && p.plain.name == layout.TypeIndex {
-		return false, nil
-	}
-	most := maxUnordered
-	if !t.scan(p, p.plain).covers() {
-		most /= t.costs.factor
-	}
-	return t.atMost(p.plain, most)
-}
-
 // maxUnordered is how many candidates are read to order them by id or path, rather than all documents in this order; maxWalked
 // how many documents below a folder are listed for a cursor that began with such a list.
 const (
@@ -461,56 +449,6 @@ func (t planner) cheaper(best, order *accessPath) (*accessPath, error) {
 		return order, nil
 	}
 	return best, nil
-}
-
-// subtree walks down from the folder of STARTSWITH if that finds few documents and no
-// index finds fewer.
-func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
-	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < t.costs.few {
-		return best, nil
-	}
-	top := p.under[len(p.under)-1]
-	if top == layout.None {
-		return idPath(nil, subtreeName), nil
-	}
-	// Everything is below the root.
-	if top == t.in().Root() {
-		return best, nil
-	}
-	key := string(top[:])
-	if n, ok := t.estimates.get(key); ok && n.rows > t.costs.subtree {
-		p.wide = top
-		return best, nil
-	}
-	a, whole, err := t.walkDown(top, t.costs.subtree)
-	if err != nil {
-		return nil, err
-	}
-	if !whole {
-		// Remembered, so that the next query does not walk down a large tree in vain.
-		t.estimates.put(key, t.costs.subtree+1, true)
-		p.wide = top
-		return best, nil
-	}
-	if best != nil && best.rows >= 0 && best.rows <= a.rows {
-		return best, nil
-	}
-	return a, nil
-}
-
-// subtreeName stands in cursors for the documents below a folder.
-const subtreeName = "subtree"
-
-// walkDown returns the documents below one by id; whole is false, and the access path nil, if
-// there are more than max.
-func (t planner) walkDown(top layout.ID, max int) (a *accessPath, whole bool, err error) {
-	ids, whole, err := t.in().Below(top, max)
-	if err != nil || !whole {
-		return nil, false, err
-	}
-	a = idPath(layout.SortIDs(ids), subtreeName)
-	a.about = "documents below " + top.String()
-	return a, true, nil
 }
 
 func idPath(ids []layout.ID, name string) *accessPath {

@@ -127,17 +127,8 @@ func (r *scan) cost() int { return r.read + r.loads*r.t.costs.factor }
 // is the key of the last row not to be visited, or nil. What a candidate holds is gone after the
 // call, unless it is cloned.
 func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more bool, err error)) error {
-	switch {
-	case r.path.parent != nil:
-		return r.children(reverse, after, visit)
-	case r.path.primary:
-		return r.everyID(reverse, after, visit)
-	case r.path.top != nil:
-		return r.descend(after, visit)
-	case r.path.branches != nil:
-		return r.eachBranch(after, visit)
-	case r.path.ranges == nil:
-		return r.byID(reverse, after, visit)
+	if r.path.ranges == nil {
+		return r.eachOther(reverse, after, visit)
 	}
 	if len(r.path.bases) > 1 && r.p.lead > 0 {
 		return r.merged(reverse, visit)
@@ -164,6 +155,21 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 		}
 	}
 	return nil
+}
+
+// eachOther is each for what is no index.
+func (r *scan) eachOther(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
+	switch {
+	case r.path.parent != nil:
+		return r.children(reverse, after, visit)
+	case r.path.primary:
+		return r.everyID(reverse, after, visit)
+	case r.path.top != nil:
+		return r.descend(after, visit)
+	case r.path.branches != nil:
+		return r.eachBranch(after, visit)
+	}
+	return r.byID(reverse, after, visit)
 }
 
 // offerRow offers the document of a row of the path.

@@ -91,18 +91,8 @@ func (h *History) Learn(r *Request, late kv.Asked) {
 		return
 	case k.sure && !r.predicted: // it began before that was known
 		return
-	case k.sure && n == 0:
-		k.right++
-		if k.uses++; k.uses == maxUses {
-			h.clear(k, kind{right: k.right})
-		}
-		return
-	case k.sure && k.right >= minRight: // some requests ask for more, as one that counts what is counted once in a while
-		k.right, k.failed = 0, 0
-		return
 	case k.sure:
-		failed := k.failed + 1
-		h.clear(k, kind{failed: failed, pause: min(maxPause, 1<<min(failed, 16))})
+		h.judge(k, n == 0)
 		return
 	}
 	if n > maxAsked {
@@ -116,6 +106,22 @@ func (h *History) Learn(r *Request, late kv.Asked) {
 	h.size += size(now) - size(k.asked)
 	if k.asked = now; h.size > maxBytes {
 		h.turn()
+	}
+}
+
+// judge says whether a prediction was all that was asked for.
+func (h *History) judge(k *kind, right bool) {
+	switch {
+	case right:
+		k.right++
+		if k.uses++; k.uses == maxUses {
+			h.clear(k, kind{right: k.right})
+		}
+	case k.right >= minRight: // some requests ask for more, as one that counts what is counted once in a while
+		k.right, k.failed = 0, 0
+	default:
+		failed := k.failed + 1
+		h.clear(k, kind{failed: failed, pause: min(maxPause, 1<<min(failed, 16))})
 	}
 }
 
