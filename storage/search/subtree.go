@@ -51,4 +51,3 @@ func (t planner) walkDown(top layout.ID, max int) (a *accessPath, whole bool, er
 	a.about = "documents below " + top.String()
 	return a, true, nil
 }
-
