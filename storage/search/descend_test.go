@@ -65,7 +65,7 @@ func TestPathOrder(t *testing.T) {
 		for after, pages := "", 0; ; pages++ {
 			store.Reset()
 			var page *storage.Page
-			if err := w.Repo.View(t.Context(), as, func(tx *storage.Tx) (err error) {
+			if err := w.View(t.Context(), as, func(tx *storage.Tx) (err error) {
 				page, err = Query(tx, query, Options{PageOptions: storage.PageOptions{Limit: size, CountLimit: -1, After: after}})
 				return err
 			}); err != nil {
@@ -87,7 +87,7 @@ func TestPathOrder(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		for _, as := range []*storage.Principal{w.Repo.System(), ann} {
+		for _, as := range []*storage.Principal{w.System(), ann} {
 			some, _ := walked(as, "SELECT * FROM File WHERE ecm:isVersion = 0 ORDER BY ecm:uuid", 1000)
 			for _, where := range []string{"", " AND dc:source <> '3'", " AND ecm:path STARTSWITH '/" + strings.Split(some[0], "/")[1] + "'", " AND ecm:path STARTSWITH '/nowhere'"} {
 				query := "SELECT * FROM Document WHERE ecm:isVersion = 0" + where
@@ -105,7 +105,7 @@ func TestPathOrder(t *testing.T) {
 		}
 	}
 	check()
-	if _, rows := walked(w.Repo.System(), "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", 10); rows > 400 {
+	if _, rows := walked(w.System(), "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", 10); rows > 400 {
 		t.Errorf("a page of 10 reads %d rows", rows)
 	}
 	write(t, w.Repo, func(tx *storage.Tx) error {
