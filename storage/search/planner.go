@@ -192,7 +192,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	case order.top != nil:
 		few, err := t.fewInTree(p)
 		if p.usePath(order); few {
-			p.usePath(p.plain)
+			p.usePath(firstPath(t.cheaperRows(p, p.plain), p.plain))
 		}
 		return err
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
