@@ -108,6 +108,13 @@ func TestPathOrder(t *testing.T) {
 	if _, rows := walked(w.System(), "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", 10); rows > 400 {
 		t.Errorf("a page of 10 reads %d rows", rows)
 	}
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		plan, err := Explain(tx, "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", Options{PageOptions: storage.PageOptions{Limit: 10}})
+		if !strings.Contains(plan, "order: ecm:path, from the tree") {
+			t.Errorf("the plan is %s", plan)
+		}
+		return err
+	})
 	write(t, w.Repo, func(tx *storage.Tx) error {
 		for i := 0; i < len(ids); i += 50 {
 			if d, err := tx.Doc(storage.Ref(ids[i])); err == nil {

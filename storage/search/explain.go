@@ -121,6 +121,8 @@ func (p *plan) explain(t planner, w *execution) string {
 	switch {
 	case len(p.order) == 0:
 		line("order: as found")
+	case p.path.top != nil:
+		line("order: %s, from the tree", p.orderText())
 	case p.total:
 		line("order: %s, from the index", p.orderText())
 	case p.lead > 0:
