@@ -25,6 +25,14 @@ func (t planner) treePath(p *plan) *accessPath {
 	return &accessPath{name: "tree", about: "documents below " + top.String() + " in the order of paths", top: &top, whole: true, rows: -1}
 }
 
+// source is what the order of the results comes from, for Explain.
+func (a *accessPath) source() string {
+	if a.top != nil {
+		return "tree"
+	}
+	return "index"
+}
+
 // fewInTree reports whether the candidates of the plan without an order are so few that they are rather sorted by path.
 func (t planner) fewInTree(p *plan) (bool, error) {
 	if p.everyType(t.types) && p.plain.name == layout.TypeIndex {

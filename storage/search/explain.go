@@ -121,10 +121,8 @@ func (p *plan) explain(t planner, w *execution) string {
 	switch {
 	case len(p.order) == 0:
 		line("order: as found")
-	case p.path.top != nil:
-		line("order: %s, from the tree", p.orderText())
 	case p.total:
-		line("order: %s, from the index", p.orderText())
+		line("order: %s, from the %s", p.orderText(), p.path.source())
 	case p.lead > 0:
 		line("order: %s, the first %d from the index, the rest sorted in groups", p.orderText(), p.lead)
 	default:
