@@ -142,12 +142,17 @@ func (d *descent) resume(rng *kv.Range, id layout.ID, path string) (late []node,
 		return nil, nil
 	}
 	name, _, deeper := strings.Cut(rest, "/")
+	key := layout.ChildNameKey(id, name)
+	parent := len(key) - len(name)
 	for i := 1; i <= len(name); i++ {
 		if i < len(name) && name[i] >= '/' {
 			continue
 		}
-		row, err := d.scan.t.kv().Get(layout.ChildNameKey(id, name[:i]))
+		row, err := d.scan.t.kv().Get(key[: parent+i : parent+i]) // a cursor may name anything, however long
 		if err != nil {
+			return nil, err
+		}
+		if err := d.scan.count(); err != nil {
 			return nil, err
 		}
 		if row != nil {
