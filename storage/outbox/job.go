@@ -132,17 +132,17 @@ func put(k *kv.Tx, queue byte, at time.Time, j Job) error {
 // addRow adds a job that is complete.
 func addRow(k *kv.Tx, j Job) error {
 	k.Wake(topic)
-	return putWaiting(k, j)
+	return putDue(k, queueWaiting, j)
 }
 
-// putWaiting has a job wait. One that was due before it comes into the queue stands there as one that is due now, since looks pass over
-// what lies further back.
-func putWaiting(k *kv.Tx, j Job) error {
+// putDue puts a job into a queue by when it is due. One that was due before it comes stands there as one that is due now, since looks pass
+// over what lies further back.
+func putDue(k *kv.Tx, queue byte, j Job) error {
 	at := j.Due
 	if since := j.since(); since.After(at) {
 		at = since
 	}
-	return put(k, queueWaiting, at, j)
+	return put(k, queue, at, j)
 }
 
 // each calls fn with the jobs of a queue, at most so many, until it returns false.

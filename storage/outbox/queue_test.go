@@ -191,16 +191,16 @@ func TestAgain(t *testing.T) {
 		{"later wins", 1, fmt.Errorf("%w %w", &Later{At: start}, &GaveUp{errors.New("a")}), queueWaiting, start, 0},
 		{"a long reason", 1, errors.New(long), queueWaiting, now.Add(time.Second), 1},
 	} {
-		j, ended := d.again(Job{ID: "a", Tries: c.tries, Due: start.Add(-time.Hour), Interrupted: 5}, c.failed)
-		if ended != (c.queue == queueDead) || !j.Due.Equal(c.due) || j.Tries != c.left || j.Interrupted != 0 || !j.Since.Equal(now) {
-			t.Errorf("%s: given up %v, %+v", c.name, ended, j)
+		queue, j := d.again(Job{ID: "a", Tries: c.tries, Due: start.Add(-time.Hour), Interrupted: 5}, c.failed)
+		if queue != c.queue || !j.Due.Equal(c.due) || j.Tries != c.left || j.Interrupted != 0 || !j.Since.Equal(now) {
+			t.Errorf("%s: queue %d, %+v", c.name, queue, j)
 		}
 		if len(j.Failure) > maxReason || !strings.HasPrefix(c.failed.Error(), j.Failure) || !utf8.ValidString(j.Failure) {
 			t.Errorf("%s: failure %.30q", c.name, j.Failure)
 		}
 	}
 	d.Jitter = func(most time.Duration) time.Duration { return most }
-	if j, _ := d.again(Job{Tries: 2}, errors.New("a")); !j.Due.Equal(now.Add(12 * time.Second)) {
+	if _, j := d.again(Job{Tries: 2}, errors.New("a")); !j.Due.Equal(now.Add(12 * time.Second)) {
 		t.Errorf("with the whole jitter it is due %v", j.Due)
 	}
 }
@@ -208,7 +208,7 @@ func TestAgain(t *testing.T) {
 // TestGivenUpIsKept: a job that waited for longer than a week before it was given up can be looked at for a week all the same.
 func TestGivenUpIsKept(t *testing.T) {
 	d := newDesk(t)
-	j, _ := d.again(Job{ID: "a", Due: start.Add(-30 * 24 * time.Hour), Created: start.Add(-30 * 24 * time.Hour)}, &GaveUp{errors.New("a")})
+	_, j := d.again(Job{ID: "a", Due: start.Add(-30 * 24 * time.Hour), Created: start.Add(-30 * 24 * time.Hour)}, &GaveUp{errors.New("a")})
 	row, err := json.Marshal(j)
 	d.check(err)
 	for _, c := range []struct {

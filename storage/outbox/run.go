@@ -170,7 +170,7 @@ func (q *Queue) Open(ctx context.Context) error {
 				return err
 			}
 			j = interrupted(j, now)
-			if err := putWaiting(k, j); err != nil {
+			if err := putDue(k, queueWaiting, j); err != nil {
 				return err
 			}
 		}
@@ -236,12 +236,7 @@ func (q *Queue) advanceSome(k *kv.Tx, queue byte, r kv.Range) (next []byte, err 
 		if j.Since = now; !fixed {
 			j.Due = now.Add(max(0, j.Due.Sub(since)))
 		}
-		if queue == queueWaiting {
-			err = putWaiting(k, j)
-		} else {
-			err = put(k, queue, j.Due, j)
-		}
-		if err != nil {
+		if err := putDue(k, queue, j); err != nil {
 			return nil, err
 		}
 	}
@@ -270,7 +265,7 @@ func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased
 		now := q.Clock().UTC().Truncate(time.Millisecond)
 		if at[1] == queueRunning {
 			if j = interrupted(j, now); j.Due.After(now) {
-				return putWaiting(k, j)
+				return putDue(k, queueWaiting, j)
 			}
 		}
 		if j.Interrupted >= interruptedLimit {
@@ -393,12 +388,11 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 		if err := k.Delete(leased); err != nil || failed == nil {
 			return err
 		}
-		again, ended := q.again(*j, failed)
-		if !ended {
-			return putWaiting(k, again)
+		queue, again := q.again(*j, failed)
+		if queue == queueDead {
+			dead = &again
 		}
-		dead = &again
-		return put(k, queueDead, again.Due, again)
+		return putDue(k, queue, again)
 	})
 	if err != nil {
 		q.Log.Error("job cannot be settled", "kind", j.Kind, "job", j.ID, "err", err)
@@ -407,8 +401,8 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 	return dead
 }
 
-// again is a job after a failure, and whether it is given up.
-func (q *Queue) again(j Job, failed error) (next Job, ended bool) {
+// again is a job after a failure, and the queue it goes to.
+func (q *Queue) again(j Job, failed error) (byte, Job) {
 	j.Failure, j.Interrupted = cutText(failed.Error(), maxReason), 0
 	j.Since = q.Clock().UTC().Truncate(time.Millisecond)
 	var never *GaveUp
@@ -419,14 +413,14 @@ func (q *Queue) again(j Job, failed error) (next Job, ended bool) {
 		if !later.At.IsZero() {
 			j.Due = later.At.UTC().Truncate(time.Millisecond)
 		}
-		return j, false
+		return queueWaiting, j
 	case errors.As(failed, &never), j.Tries >= most:
 		j.Due = j.Since // it is kept from now on, however long it has waited
-		return j, true
+		return queueDead, j
 	}
 	pause := delay(j.Tries)
 	j.Due = q.Clock().Add(pause + q.Jitter(pause/5)).UTC().Truncate(time.Millisecond)
-	return j, false
+	return queueWaiting, j
 }
 
 func (q *Queue) try(ctx context.Context, j *Job, do func(context.Context, Job) error) (err error) {
