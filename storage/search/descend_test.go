@@ -108,9 +108,17 @@ func TestPathOrder(t *testing.T) {
 	if _, rows := walked(w.System(), "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", 10); rows > 400 {
 		t.Errorf("a page of 10 reads %d rows", rows)
 	}
+	view(t, w.Repo, func(tx *storage.Tx) error { // a total is counted where that is cheapest
+		store.Reset()
+		page, err := Query(tx, "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", Options{PageOptions: storage.PageOptions{Limit: 10, CountLimit: 500}})
+		if rows := store.Keys.Load() + store.Rows.Load(); err == nil && (page.Total != 500 || !page.More || rows > 1400) {
+			t.Errorf("total %d, more %t, by %d rows", page.Total, page.More, rows)
+		}
+		return err
+	})
 	view(t, w.Repo, func(tx *storage.Tx) error {
-		plan, err := Explain(tx, "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", Options{PageOptions: storage.PageOptions{Limit: 10}})
-		if !strings.Contains(plan, "order: ecm:path, from the tree") {
+		plan, err := Explain(tx, "SELECT * FROM Document WHERE ecm:isVersion = 0 ORDER BY ecm:path", Options{PageOptions: storage.PageOptions{Limit: 10, CountLimit: 500}})
+		if !strings.Contains(plan, "order: ecm:path, from the tree") || !strings.Contains(plan, "total: counted by type") {
 			t.Errorf("the plan is %s", plan)
 		}
 		return err

@@ -193,6 +193,8 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		few, err := t.fewInTree(p)
 		if p.usePath(order); few {
 			p.usePath(firstPath(t.cheaperRows(p, p.plain), p.plain))
+		} else {
+			p.counter = p.plain
 		}
 		return err
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():

@@ -128,7 +128,7 @@ func (r *scan) cost() int { return r.read + r.loads*r.t.costs.factor }
 // call, unless it is cloned.
 func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more bool, err error)) error {
 	if r.path.ranges == nil {
-		return r.eachOther(reverse, after, visit)
+		return r.withoutRanges(reverse, after, visit)
 	}
 	if len(r.path.bases) > 1 && r.p.lead > 0 {
 		return r.merged(reverse, visit)
@@ -157,8 +157,8 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 	return nil
 }
 
-// eachOther is each for what is no index.
-func (r *scan) eachOther(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
+// withoutRanges is each for an access path that is not made of ranges of an index.
+func (r *scan) withoutRanges(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
 	switch {
 	case r.path.parent != nil:
 		return r.children(reverse, after, visit)
