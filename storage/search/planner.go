@@ -187,8 +187,6 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		p.usePath(firstPath(t.cheaperRows(p, types), types))
 	case order == nil:
 		p.usePath(firstPath(t.cheaperRows(p, best), best))
-	case best == order:
-		p.usePath(order)
 	case order.top != nil:
 		few, err := t.fewInTree(p)
 		if p.usePath(order); few {
@@ -197,6 +195,8 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 			p.counter = p.plain
 		}
 		return err
+	case best == order:
+		p.usePath(order)
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
 		switch {
