@@ -19,7 +19,7 @@ import (
 // transaction is committed.
 type naming struct {
 	stamps [stampSlots]atomic.Int64 // the last suffix given to the names of a slot
-	rivals [stampSlots]atomic.Int64 // when another process was seen to give the same, in milliseconds
+	rivals [stampSlots]atomic.Int64 // when another process was seen to give the same in a folder, in milliseconds
 	taken  [stampSlots]atomic.Pointer[takenName]
 	ended  atomic.Uint64 // transactions with claims that have ended
 
@@ -62,6 +62,19 @@ type claims struct {
 	names    []childName
 }
 
+// stamped returns the names with a suffix that earlier attempts claimed in place of one in a folder.
+func (c *claims) stamped(parent layout.ID, base string) (names []string) {
+	if c.attempts == 1 {
+		return nil
+	}
+	for _, k := range c.names {
+		if k.parent == parent && k.name != base && unstamped(k.name) == base {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
 // take claims a name, unless another transaction that this one does not see has it.
 func (n *naming) take(c *claims, parent layout.ID, name string) bool {
 	key := childName{parent, name}
@@ -99,8 +112,8 @@ func (n *naming) note(parent layout.ID, name string, now int64) {
 	if last := at.Load(); last == nil || last.childName != key || now-last.seen > rivalry/2 {
 		at.Store(&takenName{key, now})
 	}
-	if base := unstamped(name); base != name {
-		n.rivals[slot(parent, base)].Store(now)
+	if unstamped(name) != name {
+		n.rivals[slot(parent, "")].Store(now)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -167,9 +180,9 @@ func (n *naming) wanted(parent layout.ID, now int64) string {
 // again.
 const rivalry = 10_000
 
-// rival reports whether another process gives suffixes to a name at the same time.
-func (n *naming) rival(parent layout.ID, name string, now int64) bool {
-	seen := n.rivals[slot(parent, name)].Load()
+// rival reports whether another process gives suffixes to names in a folder at the same time.
+func (n *naming) rival(parent layout.ID, now int64) bool {
+	seen := n.rivals[slot(parent, "")].Load()
 	return seen != 0 && now-seen < rivalry
 }
 
@@ -182,19 +195,25 @@ func slot(parent layout.ID, name string) uint32 {
 }
 
 // freeName returns a name that no child of the parent has: the one wanted, or that with a dot and a suffix like the
-// milliseconds of now. It reads these two names and no others.
+// milliseconds of now. It reads these two names and no others. An attempt that follows another one gives the names that were given
+// before: if one is taken now, another process gives the same suffixes, and is known from then on.
 func (t *Tx) freeName(parent layout.ID, name string) (string, error) {
 	free, err := t.freeChild(parent, name)
 	if err != nil || free {
 		return name, err
 	}
 	base := unstamped(name)
+	for _, before := range t.claims.stamped(parent, base) {
+		if free, err = t.freeChild(parent, before); err != nil || free {
+			return before, err
+		}
+	}
 	for more := false; ; more = true {
 		now := t.now.UnixMilli()
 		name = base + "." + t.repo.naming.stamp(parent, base, now)
 		// A suffix is taken if the clock was set back, if a process that has ended gave more than one a millisecond, or if
 		// another one gives the same.
-		if more || t.repo.naming.rival(parent, base, now) {
+		if more || t.repo.naming.rival(parent, now) {
 			if name, err = t.longer(name); err != nil {
 				return "", err
 			}
