@@ -118,16 +118,7 @@ func (p *plan) explain(t planner, w *execution) string {
 	for _, e := range t.scan(p, p.path).rest {
 		line("filter: %s", query.Format(e))
 	}
-	switch {
-	case len(p.order) == 0:
-		line("order: as found")
-	case p.total:
-		line("order: %s, from the %s", p.orderText(), p.path.source())
-	case p.lead > 0:
-		line("order: %s, the first %d from the index, the rest sorted in groups", p.orderText(), p.lead)
-	default:
-		line("order: %s, sorted in memory", p.orderText())
-	}
+	line("order: %s", p.ordering(t))
 	if p.nulls {
 		line("without %s: found by a plan of their own", p.order[0].Field.Name)
 	}
@@ -144,6 +135,23 @@ func (p *plan) explain(t planner, w *execution) string {
 	}
 	line("bound: %d rows, page of %d, total up to %d", t.Repo().Limits().QueryRows, w.size, w.bound)
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// ordering says where the order of the results comes from.
+func (p *plan) ordering(t planner) string {
+	switch {
+	case len(p.order) == 0:
+		return "as found"
+	case p.total:
+		return fmt.Sprintf("%s, from the %s", p.orderText(), p.path.source())
+	case p.lead == 0:
+		return p.orderText() + ", sorted in memory"
+	}
+	how := fmt.Sprintf("%s, the first %d from the index, the rest sorted in groups", p.orderText(), p.lead)
+	if group := t.planGroup(p, nil); group != nil {
+		how += ", of which large ones are found by " + group.path.name
+	}
+	return how
 }
 
 // covered lists the conditions that rows answer without a document.
@@ -190,7 +198,7 @@ func (w *execution) advice(refused bool) (declare string, x advisedIndex) {
 // reads reports whether the query reads an index that is as good.
 func (w *execution) reads(x *advisedIndex) bool {
 	p := w.p
-	return (p.path.index != nil || !x.narrow && p.everyType(w.t.types)) && w.t.scan(p, p.path).covers()
+	return (p.path.index != nil || !x.narrow && p.everyType(w.t.types)) && p.lead >= len(p.order) && w.t.scan(p, p.path).covers()
 }
 
 func adviceOf(typ, index string) string {

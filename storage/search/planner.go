@@ -197,6 +197,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		return err
 	case best == order:
 		p.usePath(order)
+		p.counter = t.counterFor(p, types)
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
 		p.usePath(best)
 		switch {
@@ -219,6 +220,8 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		few, err := t.atMost(p.plain, maxUnordered)
 		if p.usePath(order); few {
 			p.usePath(p.plain)
+		} else {
+			p.counter = firstPath(t.countedByRows(p, p.plain), p.plain)
 		}
 		return err
 	default:
@@ -226,9 +229,29 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		if best != nil && (best.field != nil || best.index != nil || best.branches != nil) && best != types {
 			// The page comes from the order; the total is counted on the path with fewer rows.
 			p.counter = best
+		} else {
+			p.counter = t.counterFor(p, types)
 		}
 	}
 	return nil
+}
+
+// counterFor is the way on which the total costs less than on the path of the plan, nil if that is good enough.
+func (t planner) counterFor(p *plan, all *accessPath) *accessPath {
+	if !p.counted || p.lead >= len(p.order) && t.scan(p, p.path).covers() {
+		return nil
+	}
+	return t.countedByRows(p, all)
+}
+
+// countedByRows is the way to all results on which rows decide, nil if there is none or it costs more than reading documents.
+func (t planner) countedByRows(p *plan, all *accessPath) *accessPath {
+	n := *p
+	n.order, n.byID = nil, false
+	if t.scan(&n, all).covers() {
+		return all
+	}
+	return t.cheaperRows(&n, all)
 }
 
 // maxUnordered is how many candidates are read to order them by id or path, rather than all documents in this order; maxWalked

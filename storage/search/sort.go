@@ -54,8 +54,22 @@ func parseCursor(s string) (*cursor, error) {
 // sortKey encodes what a candidate is ordered by: the values, descending ones inverted, and the
 // id in the direction of the last value.
 func (r *scan) sortKey(h *candidate) ([]byte, error) {
+	key, err := r.sortValues(h, r.p.order)
+	if err != nil {
+		return nil, err
+	}
+	n := len(key)
+	key = append(key, h.id[:]...)
+	if r.p.idDesc {
+		kv.Invert(key[n:])
+	}
+	return key, nil
+}
+
+// sortValues encodes values of a candidate for items of ORDER BY.
+func (r *scan) sortValues(h *candidate, order []query.Order) ([]byte, error) {
 	key := make([]byte, 0, 64)
-	for _, o := range r.p.order {
+	for _, o := range order {
 		v, err := r.value(h, o.Field)
 		if err != nil {
 			return nil, err
@@ -69,11 +83,6 @@ func (r *scan) sortKey(h *candidate) ([]byte, error) {
 		if o.Desc {
 			kv.Invert(key[n:])
 		}
-	}
-	n := len(key)
-	key = append(key, h.id[:]...)
-	if r.p.idDesc {
-		kv.Invert(key[n:])
 	}
 	return key, nil
 }
@@ -293,58 +302,6 @@ func (r *scan) hold(h *candidate) (kept, error) {
 		}
 	}
 	return k, err
-}
-
-// grouped is for an access path that has the order of the first fields: rows with the same values of them
-// are sorted by the others.
-func (r *scan) grouped(from *cursor, visit func(m match) (bool, error)) error {
-	var after []byte
-	if from != nil {
-		row, err := r.rowAt(from.key)
-		if err != nil {
-			return err
-		}
-		if after = row; r.p.reverse {
-			after = kv.Prefix(row).End
-		} else {
-			// The group of the cursor has to be sorted as a whole again, and what came before in it is
-			// skipped.
-			after = after[:len(after)-1] // before the first row of the group
-		}
-	}
-	s := sorter{scan: r}
-	var first []byte
-	more := true
-	err := r.each(r.p.reverse, after, func(h *candidate) (bool, error) {
-		k, err := r.hold(h)
-		if err != nil {
-			return false, err
-		}
-		if from != nil && bytes.Compare(k.key, from.key) <= 0 {
-			return true, nil
-		}
-		if part := r.p.leading(k.key); !bytes.Equal(part, first) {
-			if more, err = s.emit(visit); err != nil || !more {
-				return false, err
-			}
-			first = part
-		}
-		return true, s.add(k)
-	})
-	if err != nil || !more {
-		return err
-	}
-	_, err = s.emit(visit)
-	return err
-}
-
-// leading returns the part of a sort key that the access path orders by.
-func (p *plan) leading(key []byte) []byte {
-	n := 0
-	for range p.lead {
-		n += layout.ValueLen(key[n:])
-	}
-	return key[:n]
 }
 
 func (p *plan) orderText() string {
