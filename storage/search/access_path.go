@@ -22,7 +22,7 @@ type accessPath struct {
 	prefix   []byte       // of the keys, before the value
 	field    *query.Field // whose value follows the prefix
 	many     bool         // a document may have several rows
-	whole    bool         // the ranges are all values of the field
+	whole    bool         // all documents are on it, or all values of the field
 	point    bool         // they are one value
 	exact    []query.Expr // the conditions the ranges answer
 	test     []query.Expr // of a field with many values: what the item of a row has to meet
@@ -345,7 +345,7 @@ const primaryName = "ecm:uuid"
 
 // primaryPath is the way to every document in the order of ids.
 func primaryPath() *accessPath {
-	return &accessPath{name: primaryName, about: "every document by id", primary: true, rows: -1}
+	return &accessPath{name: primaryName, about: "every document by id", primary: true, whole: true, rows: -1}
 }
 
 // kinds are indexes of a kind of documents, by the flag that these have.

@@ -205,10 +205,10 @@ func (t planner) branchOf(p *plan, x *query.Predicate, again bool) (*branch, err
 			return nil, err
 		}
 	case probe.names != nil:
-		if probe.everyType(t.types) {
+		if 2*len(probe.names) > len(t.types.Types()) {
 			return nil, nil
 		}
-		b = &branch{accessPath: probe.typePath(t), byType: true}
+		b = &branch{accessPath: probe.typesPath(t), byType: true}
 	default:
 		b = new(branch)
 		if b.accessPath, exact = t.indexPath(p, x); b.accessPath == nil {

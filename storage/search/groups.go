@@ -123,10 +123,14 @@ func (g *groups) walk() (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	rows := g.t.rowsOf([]*accessPath{{ranges: []kv.Range{kv.Prefix(row)}}}, maxCounted)
 	n := g.t.scan(p, p.path)
 	n.keep, n.begun, n.most, n.known, n.shown = g.keep, g.begun, g.most, g.known, g.shown
-	n.patience, n.enough = max(1, rows*g.t.costs.factor/2), func() bool { return true }
+	alike, factor := []*accessPath{{ranges: []kv.Range{kv.Prefix(row)}}}, g.t.costs.factor
+	n.patience = max(1, g.count*factor/2)
+	n.enough = func() bool { // when half of what sorting all of them costs is spent; the more is spent, the further they are counted
+		n.patience = g.t.rowsOf(alike, 4*n.cost()/factor+1) * factor / 2
+		return n.patience <= n.cost()
+	}
 	err = n.ordered(g.from.inGroup(g.first), func(m match) (bool, error) {
 		values, err := n.sortValues(m.candidate, g.p.order[:g.p.lead])
 		if err != nil || !bytes.Equal(values, g.first) {

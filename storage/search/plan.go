@@ -321,6 +321,12 @@ func (p *plan) typePath(t planner) *accessPath {
 		a.ranges = []kv.Range{kv.Prefix(t.dictionary().IndexPrefix(layout.TypeIndex))}
 		return a
 	}
+	return p.typesPath(t)
+}
+
+// typesPath is the index by type for the types that are wanted, however many they are.
+func (p *plan) typesPath(t planner) *accessPath {
+	a := &accessPath{name: layout.TypeIndex, rows: -1}
 	names := make([]string, 0, len(p.names))
 	for name := range p.names {
 		names = append(names, name)

@@ -326,3 +326,29 @@ func TestAggregates(t *testing.T) {
 		}
 	}
 }
+
+// TestFewOfMany: a few hundred rows of a condition are sorted by id, rather than found among all documents by id; and a condition on a
+// facet is answered by the rows of its types, however many types have it.
+func TestFewOfMany(t *testing.T) {
+	w := deck(t, nil)
+	costs := everyCosts[0]
+	costs.Few = 10
+	SetCosts(w.Repo, costs)
+	view(t, w.Repo, func(tx *storage.Tx) error {
+		for query, found := range map[string]string{
+			"SELECT * FROM Document WHERE dc:title LIKE 't%' ORDER BY ecm:uuid":                                          "matches: collected by dc:title;",
+			"SELECT * FROM Document WHERE ecm:mixinType = 'Folderish'":                                                   "access: OR 0: ",
+			"SELECT * FROM Document WHERE ecm:mixinType = 'Folderish' AND ecm:isTrashed = 0 ORDER BY ecm:uuid":           "matches: collected by OR 0: ",
+			"SELECT * FROM Document WHERE ecm:mixinType = 'Folderish' AND dc:description LIKE '%x%' ORDER BY dc:created": "access: OR 0: ",
+		} {
+			plan, err := Explain(tx, query, Options{PageOptions: storage.PageOptions{CountLimit: 100}})
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(plan, found) {
+				t.Errorf("%s has the plan\n%s", query, plan)
+			}
+		}
+		return nil
+	})
+}
