@@ -84,7 +84,11 @@ func (g *groups) sorted(after []byte) error {
 		if err != nil {
 			return false, err
 		}
-		if part := g.p.leading(k.key); !bytes.Equal(part, g.first) {
+		part := g.p.leading(k.key)
+		if g.before(part) {
+			return true, nil
+		}
+		if !bytes.Equal(part, g.first) {
 			if g.more, err = s.emit(g.visit); err != nil || !g.more {
 				return false, err
 			}
@@ -104,6 +108,11 @@ func (g *groups) sorted(after []byte) error {
 	}
 	_, err = s.emit(g.visit)
 	return err
+}
+
+// before reports whether nothing of a group is wanted, because all of it comes before the cursor.
+func (g *groups) before(first []byte) bool {
+	return g.from != nil && bytes.Compare(first, g.from.key) < 0 && !bytes.HasPrefix(g.from.key, first)
 }
 
 // long reports whether so many documents of the present group were read for their order that another way is looked for.

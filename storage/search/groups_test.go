@@ -42,13 +42,13 @@ func TestGroups(t *testing.T) {
 			return err
 		}
 		for i := range 300 {
-			d := doc{source: []string{"Press", "press", "press", "press", "press", "wire", ""}[random.IntN(7)], title: fmt.Sprint("t", random.IntN(40)), expired: random.IntN(150)}
+			d := doc{source: []string{"Press", "press", "press", "press", "press", "wire", ""}[random.IntN(7)], title: fmt.Sprint("t", random.IntN(40)), expired: []int{0, 1, 2, 2, 2, 2, 2, 3}[random.IntN(8)]}
 			props := storage.Props{"dc:title": d.title}
 			if d.source != "" {
 				props["dc:source"] = d.source
 			}
 			if d.expired > 0 {
-				props["dc:expired"] = time.Date(2026, 1, 1, 0, d.expired, 0, 0, time.UTC)
+				props["dc:expired"] = time.Date(2026, 1, 1, 0, 0, 0, d.expired*int(time.Millisecond), time.UTC)
 			}
 			in := root
 			if i%5 == 0 {
@@ -122,7 +122,7 @@ func TestGroups(t *testing.T) {
 			SetCosts(w.Repo, costs)
 			for _, order := range []string{
 				"dc:source, dc:title", "dc:source DESC, dc:title", "dc:source, dc:title DESC", "dc:source DESC, dc:title DESC",
-				"dc:source, dc:expired", "dc:source DESC, dc:expired DESC", "dc:source, dc:title, dc:expired DESC", "dc:source DESC, dc:expired, dc:title",
+				"dc:source, dc:expired", "dc:source DESC, dc:expired DESC", "dc:expired, dc:title", "dc:expired DESC, dc:title", "dc:expired DESC, dc:source, dc:title DESC", "dc:source, dc:title, dc:expired DESC", "dc:source DESC, dc:expired, dc:title",
 			} {
 				for as, all := range map[*storage.Principal][]doc{w.System(): docs, ann: open} {
 					want := sorted(all, order)
