@@ -3,7 +3,6 @@ package search
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
@@ -23,12 +22,13 @@ type groups struct {
 	visit func(m match) (bool, error)
 	from  *cursor // nothing up to here is wanted; nil: everything is
 
-	first  []byte // the values of the present group
-	last   []byte // a sort key of it
-	count  int    // rows of it so far
-	loads  int    // that the scan had read documents before it
-	walked []byte // the group that was walked by another index, or is not worth it
-	more   bool   // further results are wanted
+	first []byte // the values of the present group
+	last  []byte // a sort key of it
+	count int    // rows of it so far
+	loads int    // that the scan had read documents before it
+	asked []byte // the group of which long was decided
+	other *plan  // walks the present group by another index
+	more  bool   // further results are wanted
 }
 
 // grouped is for an access path that has the order of the first items.
@@ -54,9 +54,6 @@ func (r *scan) grouped(from *cursor, visit func(m match) (bool, error)) error {
 		if after, err = g.beside(g.last, whole); err != nil {
 			return err
 		}
-		if g.from == nil || bytes.Compare(g.from.key, g.first) < 0 { // what lies before the group has been visited
-			g.from = &cursor{key: g.first}
-		}
 	}
 }
 
@@ -69,10 +66,7 @@ func (g *groups) beside(key []byte, behind bool) ([]byte, error) {
 	if g.p.reverse != behind {
 		return kv.Prefix(row).End, nil
 	}
-	if behind {
-		return row, nil
-	}
-	return row[:len(row)-1], nil
+	return row, nil // those of the group have an id behind it
 }
 
 // sorted sorts each group behind a row. It ends with errManyAlike if one is long and another index may give its order.
@@ -84,11 +78,7 @@ func (g *groups) sorted(after []byte) error {
 		if err != nil {
 			return false, err
 		}
-		part := g.p.leading(k.key)
-		if g.before(part) {
-			return true, nil
-		}
-		if !bytes.Equal(part, g.first) {
+		if part := g.p.leading(k.key); !bytes.Equal(part, g.first) {
 			if g.more, err = s.emit(g.visit); err != nil || !g.more {
 				return false, err
 			}
@@ -110,29 +100,23 @@ func (g *groups) sorted(after []byte) error {
 	return err
 }
 
-// before reports whether nothing of a group is wanted, because all of it comes before the cursor.
-func (g *groups) before(first []byte) bool {
-	return g.from != nil && bytes.Compare(first, g.from.key) < 0 && !bytes.HasPrefix(g.from.key, first)
-}
-
-// long reports whether so many documents of the present group were read for their order that another way is looked for.
+// long reports whether so many documents of the present group were read for their order that it is rather walked by another index.
 func (g *groups) long() bool {
-	return g.count > g.t.costs.sorted && g.scan.loads-g.loads > g.count/2 && !bytes.Equal(g.first, g.walked)
+	if g.count <= g.t.costs.sorted || g.scan.loads-g.loads <= g.count/2 || bytes.Equal(g.first, g.asked) {
+		return false
+	}
+	g.asked, g.other = g.first, g.t.planGroup(g.p, g.first)
+	return g.other != nil
 }
 
 // walk visits the results of the present group in the order of an index that begins with the next item of ORDER BY. It is not whole if that
-// turned out to cost more than sorting the group, or no index has that order; what was visited stays so.
+// turned out to cost more than sorting the group; what was visited stays so.
 func (g *groups) walk() (whole bool, err error) {
-	g.walked = g.first
-	p := g.t.planGroup(g.p, g.first)
-	if p == nil {
-		return false, nil
-	}
 	row, err := g.rowAt(g.last)
 	if err != nil {
 		return false, err
 	}
-	n := g.t.scan(p, p.path)
+	n := g.t.scan(g.other, g.other.path)
 	n.keep, n.begun, n.most, n.known, n.shown = g.keep, g.begun, g.most, g.known, g.shown
 	alike, factor := []*accessPath{{ranges: []kv.Range{kv.Prefix(row)}}}, g.t.costs.factor
 	n.patience = max(1, g.count*factor/2)
@@ -167,7 +151,6 @@ func (t planner) planGroup(p *plan, first []byte) *plan {
 	n := *p
 	n.order, n.before = p.order[p.lead:], append(bytes.Clone(p.before), first...)
 	n.ordered, n.plain, n.counter, n.finders, n.fallback = nil, nil, nil, nil, nil
-	n.exprs = slices.Clone(p.exprs)
 	order := t.orderPath(&n, n.paths(t), n.typePath(t))
 	if order == nil || order.field == nil {
 		return nil

@@ -221,7 +221,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		if p.usePath(order); few {
 			p.usePath(p.plain)
 		} else {
-			p.counter = firstPath(t.countedByRows(p, p.plain), p.plain)
+			p.counter = firstPath(t.counterFor(p, p.plain), p.plain)
 		}
 		return err
 	default:
@@ -236,16 +236,12 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	return nil
 }
 
-// counterFor is the way on which the total costs less than on the path of the plan, nil if that is good enough.
+// counterFor is the way to all results on which rows decide, so that the total costs less than on the path of the plan; nil if there is
+// none, or that is good enough.
 func (t planner) counterFor(p *plan, all *accessPath) *accessPath {
 	if !p.counted || p.lead >= len(p.order) && t.scan(p, p.path).covers() {
 		return nil
 	}
-	return t.countedByRows(p, all)
-}
-
-// countedByRows is the way to all results on which rows decide, nil if there is none or it costs more than reading documents.
-func (t planner) countedByRows(p *plan, all *accessPath) *accessPath {
 	n := *p
 	n.order, n.byID = nil, false
 	if t.scan(&n, all).covers() {
