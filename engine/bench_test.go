@@ -52,8 +52,8 @@ func planOf(b testing.TB, s *Set, n int, step Step) *Plan {
 func within(b testing.TB, e *Engine, fn func(c *Ctx)) {
 	b.Helper()
 	r := &running{e: e, set: e.Set(), def: &Def{Op: Op{Name: "Test"}}, call: &Call{As: &Principal{Name: "bob"}}, began: time.Now()}
-	r.ctx = Ctx{Context: context.Background(), As: r.call.As, Vars: map[string]any{}, run: r}
-	fn(&r.ctx)
+	r.ctx = &Ctx{Context: context.Background(), As: r.call.As, Vars: map[string]any{}, run: r}
+	fn(r.ctx)
 }
 
 func BenchmarkStep(b *testing.B) {

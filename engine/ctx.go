@@ -195,7 +195,7 @@ func (c *Ctx) After(f func(ctx context.Context) error) {
 	if c.run != nil {
 		c.run.after = append(c.run.after, f)
 	} else if c.Tx != nil {
-		c.Tx.AfterCommit(func() { c.report(f(context.WithoutCancel(c.Context))) })
+		c.Tx.AfterCommit(func() { report(c.Log, f(context.WithoutCancel(c.Context))) })
 	}
 }
 
@@ -218,9 +218,9 @@ func (c *Ctx) Ask(f func(tx *storage.Tx) error) {
 	})
 }
 
-func (c *Ctx) report(err error) {
-	if err != nil && c.Log != nil {
-		c.Log.Error("after commit", "error", err)
+func report(log *slog.Logger, err error) {
+	if err != nil && log != nil {
+		log.Error("after commit", "error", err)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"catena/storage"
 )
@@ -51,5 +53,26 @@ func TestOutside(t *testing.T) {
 	}
 	if calls != 3+2 { // a dry run does not begin again for a part
 		t.Errorf("the call began %d times", calls)
+	}
+}
+
+// TestContextOfAttempt: what an attempt has left running may look at its context while the call begins again. The standard
+// library does so: a goroutine that it starts for a context derived from another one asks that one for its end whenever it
+// comes to run. The race detector sees whether the context is changed.
+func TestContextOfAttempt(t *testing.T) {
+	e := testEngine(t)
+	var left sync.WaitGroup
+	defer left.Wait()
+	run := func(c *Ctx) (any, error) {
+		left.Go(func() {
+			time.Sleep(20 * time.Millisecond) // it does not wait for the next attempt, which would order the two
+			if _, ok := c.Deadline(); !ok {
+				t.Error("the context of an earlier attempt has no deadline")
+			}
+		})
+		return c.Apart(Part{Op: "Test.Part", Run: func(*Ctx, any, any) (any, error) { return nil, nil }})
+	}
+	if _, err := e.RunFunc(t.Context(), Writes, run, Call{Op: "Test.Again", As: e.System()}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -83,7 +83,8 @@ type running struct {
 	limit     time.Duration
 	end       deadline
 	whole     *deadline // of the transaction around, if that is not the call's own
-	ctx       Ctx
+	ctx       *Ctx      // of the attempt
+	first     Ctx       // of the first one
 	res       Result
 	after     []func(context.Context) error
 	taken     []taken
@@ -304,13 +305,16 @@ func (r *running) needsStore() bool {
 // attempt makes one attempt, with nothing left of the one before.
 func (r *running) attempt(tx *storage.Tx) (err error) {
 	call := r.call
-	c := &r.ctx
+	r.ctx = &r.first
 	// This is a rerun after a lost race: everything that the attempt before has left is from a state that
 	// never was.
 	if r.res.Attempts > 1 {
 		r.after, r.taken, r.ops, r.root, r.steps, r.printed, r.exit, r.res.Ignored = nil, nil, 0, nil, 0, 0, false, nil
-		*c = Ctx{}
+		// The attempt before may have left goroutines that still ask its context for its end, as those of the
+		// standard library do that wait for contexts derived from it.
+		r.ctx = new(Ctx)
 	}
+	c := r.ctx
 	r.res.Told = false
 	if r.as = call.As; tx != nil {
 		r.as = tx.Principal()
@@ -339,6 +343,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	}
 	c.Vars = nil
 	r.beginTrace()
+	c.trace = r.root
 	// A bug in one operation must fail one call, not the server. The transaction is discarded like after any
 	// error.
 	defer func() {
@@ -472,7 +477,7 @@ func (r *running) runAfter(ctx context.Context) {
 					_ = r.panicked(p)
 				}
 			}()
-			r.ctx.report(f(ctx))
+			report(r.e.log, f(ctx))
 		}()
 	}
 }

@@ -198,7 +198,6 @@ func (r *running) beginTrace() {
 		return
 	}
 	r.root = r.newTrace(time.Now())
-	r.ctx.trace = r.root
 }
 
 // StepTrace is what was recorded of a call within a call.
