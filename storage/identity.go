@@ -271,17 +271,17 @@ func (r *Repo) before(ctx context.Context) (bound uint64, settled int64) {
 
 // SignInAhead has a store across a network fetch in one round trip what says who signs in, with what nearly every transaction
 // asks for and the document that is expected.
-func SignInAhead(t *Tx, rows ...[]byte) error {
+func SignInAhead(t *Tx, rows kv.Asked) error {
 	if !t.kv.Remote() {
 		return nil
 	}
 	ahead := t.predicted()
 	if keys := t.expected(); keys != nil || len(ahead.Keys)+len(ahead.Ranges) > 0 {
-		rows = slices.Concat(rows, keys, usualKeys, ahead.Keys)
+		rows = rows.And(Rows(keys...)).And(Rows(usualKeys...)).And(ahead)
 	} else {
-		rows = append(rows, membersKey)
+		rows = rows.And(Rows(membersKey))
 	}
-	return t.kv.Prefetch(rows, ahead.Ranges...)
+	return t.kv.Prefetch(rows.Keys, rows.Ranges...)
 }
 
 // usualKeys are those that nearly every transaction asks for, and writtenKeys those that nearly every one does that writes.

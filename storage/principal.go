@@ -147,7 +147,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 		return p, nil
 	}
 	err := r.View(ctx, r.System(), func(t *Tx) error {
-		if err := SignInAhead(t); err != nil {
+		if err := SignInAhead(t, kv.Asked{}); err != nil {
 			return err
 		}
 		epoch, err := t.memberEpoch()
@@ -299,7 +299,7 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 type authentication struct {
 	epoch  []byte   // of the memberships when the groups were read
 	proven bool     // only as long as By is good
-	rows   [][]byte // that say so, as far as they are known
+	rows   kv.Asked // that say so, as far as they are known
 }
 
 // Proof is what somebody signed in by, as it can be kept: a kind, and what one of the kind is found by, which
@@ -321,9 +321,9 @@ func (t *Tx) regrouped() error {
 // having run again.
 func Ends(t *Tx) { t.kv.Strict() }
 
-// While returns a principal who acts as long as a proof is good. Rows are the keys of what says that it is, which a store
-// across a network is asked for together with the rest that every transaction reads.
-func (p *Principal) While(by Proof, rows ...[]byte) *Principal {
+// While returns a principal who acts as long as a proof is good. Rows are what says that it is: a store across a network is
+// asked for them together with the rest that every transaction reads.
+func (p *Principal) While(by Proof, rows kv.Asked) *Principal {
 	as := *p
 	as.By, as.auth.proven, as.auth.rows = by, true, rows
 	return &as
@@ -376,12 +376,12 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 
 // usualAhead has a store across a network fetch in one round trip what nearly every transaction asks for, the rows that say whether its
 // principal may act among them.
-func (t *Tx) usualAhead(rows [][]byte) error {
+func (t *Tx) usualAhead(rows kv.Asked) error {
 	if !t.kv.Remote() {
 		return nil
 	}
-	ahead := t.predicted()
-	keys := slices.Concat(t.expected(), usualKeys, rows, ahead.Keys)
+	ahead := rows.And(t.predicted())
+	keys := slices.Concat(t.expected(), usualKeys, ahead.Keys)
 	if t.kv.Writable() {
 		keys = slices.Concat(keys, writtenKeys, t.repo.ownReads)
 	}

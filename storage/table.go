@@ -42,6 +42,12 @@ func (b Table) ReadOnly() Table {
 // is kept. Changes of its rows are not noted.
 func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: layout.SecretSpace, name: s.Name} }
 
+// Asked is what a store across a network is asked for at once, before it is read.
+type Asked = kv.Asked
+
+// Rows are rows by their keys, to be asked for.
+func Rows(keys ...[]byte) Asked { return Asked{Keys: keys} }
+
 // SecretKey is where the row of a secret table is kept, for Principal.While.
 func SecretKey(s row.Secret, key string) []byte {
 	return layout.TableKey(layout.SecretSpace, s.Name, key)

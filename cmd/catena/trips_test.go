@@ -261,20 +261,31 @@ func TestRoundTripsOfSignIns(t *testing.T) {
 	token := w.do("POST", "/token?application=Drive&deviceId=1&permission=ReadWrite", "").Text
 	in := w.s.Do("POST", "/nuxeo/login", url.Values{"user": {"bob"}, "password": {resttest.Password}}.Encode(), "as", "", "Content-Type", "application/x-www-form-urlencoded")
 	cookie, session, _ := strings.Cut(strings.Split(in.Header.Get("Set-Cookie"), ";")[0], "=")
+	form := func(path string, v url.Values, as string) *resttest.Answer {
+		return w.s.Do("POST", path, v.Encode(), "as", as, "Content-Type", "application/x-www-form-urlencoded")
+	}
+	w.s.Do("POST", "/api/v1/directory/oauth2Clients", `{"properties":{"name":"App","clientId":"app","redirectURIs":"my://back"}}`)
+	back, err := url.Parse(form("/nuxeo/oauth2/authorize_submit", url.Values{"client_id": {"app"}, "response_type": {"code"}, "grant_access": {"1"}}, "bob").Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	access := form("/oauth2/token", url.Values{"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "client_id": {"app"}}, "").JSON(t)["access_token"].(string)
 	ts := strconv.FormatInt(time.Now().UnixMilli(), 10)
 	sum := md5.Sum([]byte(ts + ":abc:" + tripPortal + ":bob")) //nolint:gosec // given by the platform's portals
 	for _, by := range []struct {
 		what    string
 		headers []string
+		all     int
 	}{
-		{"password", w.headers},
-		{"key", []string{"Authorization", "Bearer " + w.s.Key("bob", "read_write")}},
-		{"token of a device", []string{"as", "", "X-Authentication-Token", token}},
-		{"cookie", []string{"as", "", "Cookie", cookie + "=" + session, "Sec-Fetch-Site", "same-origin"}},
-		{"portal", []string{"as", "", "NX_USER", "bob", "NX_TS", ts, "NX_RD", "abc", "NX_TOKEN", base64.StdEncoding.EncodeToString(sum[:])}},
-		{"page", []string{"as", "", "Cookie", cookie + "=" + session, "X-Csrf-Token", rest.CSRFOf(session)}},
+		{"password", w.headers, 1},
+		{"key", []string{"Authorization", "Bearer " + w.s.Key("bob", "read_write")}, 1},
+		{"token of an OAuth 2 client", []string{"Authorization", "Bearer " + access}, 2},
+		{"token of a device", []string{"as", "", "X-Authentication-Token", token}, 1},
+		{"cookie", []string{"as", "", "Cookie", cookie + "=" + session, "Sec-Fetch-Site", "same-origin"}, 1},
+		{"portal", []string{"as", "", "NX_USER", "bob", "NX_TS", ts, "NX_RD", "abc", "NX_TOKEN", base64.StdEncoding.EncodeToString(sum[:])}, 1},
+		{"page", []string{"as", "", "Cookie", cookie + "=" + session, "X-Csrf-Token", rest.CSRFOf(session)}, 1},
 	} {
 		w.headers = by.headers
-		w.bounded(tripRequest{"a creation by " + by.what, "POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"new%d"}`, 1, 1})
+		w.bounded(tripRequest{"a creation by " + by.what, "POST", "/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"new%d"}`, 1, by.all})
 	}
 }

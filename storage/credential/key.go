@@ -228,7 +228,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(storage.Proof{Kind: byKey, Name: name}, storage.SecretKey(keys, name))
+	as := p.While(storage.Proof{Kind: byKey, Name: name}, storage.Rows(storage.SecretKey(keys, name)))
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

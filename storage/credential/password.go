@@ -94,7 +94,7 @@ func lately(ctx context.Context, repo *storage.Repo, a *password.Attempt, user s
 	}
 	// Another process may have changed it.
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		if err = storage.SignInAhead(tx, storage.SecretKey(password.Users, user)); err == nil {
+		if err = storage.SignInAhead(tx, storage.Rows(storage.SecretKey(password.Users, user))); err == nil {
 			ok, err = passwordIs(tx, user, sum)
 		}
 		return err
@@ -132,7 +132,7 @@ func (c *signedInCache) as(p *storage.Principal, user string, sum []byte) *stora
 		return known.as
 	}
 	by := storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}
-	known = signedInBy{p, p.While(by, storage.SecretKey(password.Users, user)), sum}
+	known = signedInBy{p, p.While(by, storage.Rows(storage.SecretKey(password.Users, user))), sum}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byUser == nil || len(c.byUser) >= mostDecoded {

@@ -175,7 +175,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: bySession, Name: name}, storage.SecretKey(sessions, name), storage.SecretKey(password.Users, s.User)), nil
+	return p.While(storage.Proof{Kind: bySession, Name: name}, storage.Rows(storage.SecretKey(sessions, name), storage.SecretKey(password.Users, s.User))), nil
 }
 
 // sessionStands reports whether a session is there, and the password that by which it began.

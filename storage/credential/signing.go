@@ -62,7 +62,7 @@ func (s signer[T]) row(ctx context.Context, repo *storage.Repo, name string) (v 
 	}
 	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
 		v = *new(T)
-		if err = storage.SignInAhead(tx, storage.SecretKey(s.table, name)); err == nil {
+		if err = storage.SignInAhead(tx, storage.Rows(storage.SecretKey(s.table, name))); err == nil {
 			stands, err = s.read(tx, name, &v)
 		}
 		return err

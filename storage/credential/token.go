@@ -175,7 +175,7 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 	if err != nil {
 		return nil, err
 	}
-	as := p.While(storage.Proof{Kind: byDevice, Name: hash}, storage.SecretKey(tokens, hash))
+	as := p.While(storage.Proof{Kind: byDevice, Name: hash}, storage.Rows(storage.SecretKey(tokens, hash)))
 	as.ReadOnly = strings.EqualFold(d.Permission, "Read") || strings.EqualFold(d.Permission, "r")
 	return as, nil
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"catena/storage/fault"
 )
@@ -207,6 +208,11 @@ type Range struct {
 type Asked struct {
 	Keys   [][]byte
 	Ranges []Range
+}
+
+// And is what a and b have together.
+func (a Asked) And(b Asked) Asked {
+	return Asked{slices.Concat(a.Keys, b.Keys), slices.Concat(a.Ranges, b.Ranges)}
 }
 
 // Row is one key with its value, which is nil in a scan of keys only.

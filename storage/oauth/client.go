@@ -17,6 +17,7 @@ type Client struct {
 	Name, ID     string
 	RedirectURIs []string
 	AutoGrant    bool
+	entry        string // its id in the directory
 	secret       string // how its secret is kept; "": it has none
 }
 
@@ -32,7 +33,7 @@ func clientOf(tx *storage.Tx, id string) (*Client, error) {
 	if e == nil || e.Values["enabled"] == false {
 		return nil, refused(fault.CodeInvalidClient, "there is no client with this id")
 	}
-	c := &Client{Name: e.Text("name"), ID: id, AutoGrant: e.Values["autoGrant"] == true, secret: e.Text("clientSecret")}
+	c := &Client{Name: e.Text("name"), ID: id, AutoGrant: e.Values["autoGrant"] == true, entry: e.ID, secret: e.Text("clientSecret")}
 	for uri := range strings.SplitSeq(e.Text("redirectURIs"), ",") {
 		if uri = strings.TrimSpace(uri); uri != "" {
 			c.RedirectURIs = append(c.RedirectURIs, uri)

@@ -260,51 +260,66 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	if token == "" || len(token) > maxToken {
 		return nil, errToken()
 	}
-	var e *record.Entry
+	places := row.Of[places](repo.Memory())
+	var at place
+	var rows storage.Asked
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		e, err = byAccess(tx, token)
+		ahead, err := places.get(token).first(tx, token)
+		if err != nil {
+			return err
+		}
+		if err = storage.SignInAhead(tx, ahead); err != nil {
+			return err
+		}
+		if at, err = byAccess(tx, token); err != nil {
+			return err
+		}
+		rows, err = at.rows(tx)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	user := e.Text("nuxeoLogin")
-	p, err := repo.Principal(ctx, user)
+	places.put(token, at)
+	p, err := repo.Principal(ctx, at.user)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, errToken()
 	case err != nil:
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: byToken, Name: e.ID + " " + user}), nil
+	return p.While(storage.Proof{Kind: byToken, Name: at.token + " " + at.user}, rows), nil
 }
 
-// byAccess returns the entry of a good access token.
-func byAccess(tx *storage.Tx, token string) (*record.Entry, error) {
+// byAccess finds a good access token.
+func byAccess(tx *storage.Tx, token string) (at place, err error) {
 	_, e, err := one(tx, tokens, "accessToken", token)
 	if err != nil {
-		return nil, err
+		return at, err
 	}
 	if e == nil || subtle.ConstantTimeCompare([]byte(e.Text("accessToken")), []byte(token)) != 1 {
-		return nil, errToken()
+		return at, errToken()
 	}
-	ok, err := good(tx, e)
-	if err == nil && !ok {
-		err = errToken()
+	c, err := good(tx, e)
+	if err != nil {
+		return at, err
 	}
-	return e, err
+	if c == nil {
+		return at, errToken()
+	}
+	return place{token: e.ID, user: e.Text("nuxeoLogin"), client: c.ID, holder: c.entry}, nil
 }
 
-// good reports whether a token has not expired, and its client may have one.
-func good(tx *storage.Tx, e *record.Entry) (bool, error) {
+// good returns the client of a token that has not expired; nil if it has, or the client may have none.
+func good(tx *storage.Tx, e *record.Entry) (*Client, error) {
 	if left(e, tx.Now()) <= 0 {
-		return false, nil
+		return nil, nil
 	}
-	_, err := clientOf(tx, e.Text("clientId"))
+	c, err := clientOf(tx, e.Text("clientId"))
 	if fault.Is(err, fault.Invalid) {
-		return false, nil
+		return nil, nil
 	}
-	return err == nil, err
+	return c, err
 }
 
 // stands reports whether what somebody signed in by still is: the entry of the id that the name of a proof
@@ -322,7 +337,8 @@ func stands(tx *storage.Tx, name string) (bool, error) {
 	if err != nil || e.Text("nuxeoLogin") != user {
 		return false, err
 	}
-	return good(tx, e)
+	c, err := good(tx, e)
+	return c != nil, err
 }
 
 // sweep removes codes that nobody used in time.

@@ -251,20 +251,38 @@ func (d *Directory) indexRange(q Query) (kv.Range, bool) {
 		if v, ok := q.Equal[name]; ok && v != nil && v != "" {
 			f := d.Schema.Field(name)
 			if c, err := f.Coerce(v); err == nil && c != nil {
-				return kv.Prefix(kv.AppendString(indexPrefix(d.Name, name), row.Text(idText(c)))), true
+				return indexRows(kv.AppendString(indexPrefix(d.Name, name), row.Text(idText(c)))), true
 			}
 		}
 		if text := q.Starts[name]; text != "" {
 			whole := kv.AppendString(indexPrefix(d.Name, name), row.Text(text))
-			return kv.Prefix(whole[:len(whole)-2]), true // without the end of the text
+			return indexRows(whole[:len(whole)-2]), true // without the end of the text
 		}
 	}
 	return kv.Range{}, false
 }
 
+// indexRows are the rows of an index that begin with a prefix.
+func indexRows(prefix []byte) kv.Range {
+	r := kv.Prefix(prefix)
+	r.KeysOnly = true
+	return r
+}
+
+// Row is what Entry asks the store for.
+func (d *Directory) Row(id string) kv.Asked { return storage.Rows(entryKey(d.Name, id)) }
+
+// IndexRows are what Find asks the store for first, to find the entries that have a value in an indexed field; it goes on with their rows.
+func (d *Directory) IndexRows(field, value string) kv.Asked {
+	r, ok := d.indexRange(Query{Equal: map[string]any{field: value}})
+	if !ok {
+		return kv.Asked{}
+	}
+	return kv.Asked{Ranges: []kv.Range{r}}
+}
+
 // rowsBy loads the rows that index rows name.
 func (d *Directory) rowsBy(index kv.Range) ([]stored, error) {
-	index.KeysOnly = true
 	var out []stored
 	for r, err := range d.rows().Scan(index) {
 		if err != nil {
