@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -349,8 +350,15 @@ func (w *world) plain(b *testing.B, kind string) float64 {
 	ids := w.some(b, 1000)
 	return medians(300, 1, func(_, i int) time.Duration {
 		start := time.Now()
-		if kind == "get" {
+		switch id := ids[mix(i, 40)%len(ids)]; kind {
+		case "get":
 			check(b, w.visit(0, i, ids))
+			return time.Since(start)
+		case "get over HTTP":
+			w.request(http.MethodGet, "/api/v1/id/"+id, "")
+			return time.Since(start)
+		case "create over HTTP":
+			w.request(http.MethodPost, "/api/v1/path"+areas[invoices].top(), fmt.Sprintf(`{"entity-type":"document","type":"File","name":"sent %d","properties":{"dc:title":"Sent %[1]d"}}`, i))
 			return time.Since(start)
 		}
 		w.update(func(tx *storage.Tx) error {
@@ -363,4 +371,11 @@ func (w *world) plain(b *testing.B, kind string) float64 {
 		})
 		return time.Since(start)
 	})[0]
+}
+
+// request makes a request as the administrator.
+func (w *world) request(method, path, body string) {
+	if a := w.server.Do(method, path, body); a.StatusCode >= http.StatusBadRequest {
+		w.t.Fatalf("%s %s: %s %s", method, path, a.Status, a.Text)
+	}
 }

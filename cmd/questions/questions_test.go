@@ -234,7 +234,7 @@ func BenchmarkQuestions(b *testing.B) {
 		worlds[i].size(b, "loaded")
 	}
 	m, growth := map[string]*measured{}, map[string][]float64{}
-	for _, kind := range []string{"get", "create"} {
+	for _, kind := range []string{"get", "get over HTTP", "create", "create over HTTP"} {
 		for _, w := range worlds {
 			growth[kind] = append(growth[kind], w.plain(b, kind))
 		}

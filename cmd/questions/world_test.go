@@ -27,6 +27,7 @@ type world struct {
 	t      testing.TB
 	n      sized
 	config storage.Config
+	server *resttest.Server
 	repo   *storage.Repo
 	sql    *database
 	dir    string // of both
@@ -46,10 +47,10 @@ func newWorld(t testing.TB, n sized) *world {
 			return w
 		}
 	}
-	s := w.open()
+	w.open()
 	w.folders()
 	begun := time.Now()
-	w.load(s)
+	w.load(w.server)
 	took := time.Since(begun)
 	w.block()
 	w.copy()
@@ -70,9 +71,9 @@ func onPostgres() bool {
 }
 
 // open opens what is in the directory, which may be nothing yet, or a new store in PostgreSQL.
-func (w *world) open() *resttest.Server {
+func (w *world) open() {
 	w.t.Helper()
-	s := resttest.Start(w.t, resttest.Config{Storage: func(c *storage.Config) {
+	w.server = resttest.Start(w.t, resttest.Config{Storage: func(c *storage.Config) {
 		if !onPostgres() {
 			store, err := badger.Open(filepath.Join(w.dir, "store"), badger.Options{Durability: badger.Relaxed})
 			check(w.t, err)
@@ -81,8 +82,7 @@ func (w *world) open() *resttest.Server {
 		c.Types = advised{}.declare(w.t)
 		w.config = *c
 	}})
-	w.repo, w.sql = s.Repo, newDatabase(w.t, filepath.Join(w.dir, "peer.db"))
-	return s
+	w.repo, w.sql = w.server.Repo, newDatabase(w.t, filepath.Join(w.dir, "peer.db"))
 }
 
 // keep copies the world to a directory, where it is found whole or not at all.
