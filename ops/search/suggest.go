@@ -79,6 +79,9 @@ func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 		// typing it.
 		{"SELECT * FROM Document WHERE ecm:fulltext = ?" + where, term + "*"},
 	} {
+		if len(out) == suggested { // looking up what begins with a letter or two takes much longer than titles
+			break
+		}
 		page, err := search.Query(c.Tx, q.src, search.Options{Args: []any{q.arg}, PageOptions: storage.PageOptions{Limit: suggested, CountLimit: -1}})
 		if err != nil {
 			return nil, err
