@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -129,8 +128,11 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 			}
 			return t.settle(w.rows, slices.Concat(indexed, unread))
 		})
+		if err != nil {
+			return false, err
+		}
 	}
-	return len(unread) == 0 || len(unread) < len(w.ids), cmp.Or(err, why)
+	return len(unread) == 0 || len(unread) < len(w.ids), why
 }
 
 // wordsBatch is about how many documents are indexed in one transaction. Each costs more if the store is across a network.

@@ -260,11 +260,11 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	if token == "" || len(token) > maxToken {
 		return nil, errToken()
 	}
-	places := row.Of[places](repo.Memory())
+	known := row.Of[places](repo.Memory())
 	var at place
 	var rows storage.Asked
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		ahead, err := places.get(token).first(tx, token)
+		ahead, err := known.get(token).first(tx, token)
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	if err != nil {
 		return nil, err
 	}
-	places.put(token, at)
+	known.put(token, at)
 	p, err := repo.Principal(ctx, at.user)
 	switch {
 	case fault.Is(err, fault.NotFound):
