@@ -203,6 +203,7 @@ func (x *Request) arriving() context.Context {
 	}
 	h, at := x.HTTP.Header, x.HTTP.URL
 	before, after, _ := strings.Cut(at.Path, cmp.Or(expect, "\x00"))
+	x.joined.Alone = expect != "" && after == ""
 	return repo.Joining(ctx, x.joined, storage.Ref(expect), before, after, at.RawQuery, h.Get("Authorization"), h.Get("X-Authentication-Token"), h.Get("Cookie"))
 }
 

@@ -193,6 +193,8 @@ func (t *Tx) removeGrants(user, after string, most int) (last string, err error)
 // Joined is what views that find out who makes a request share with the one that answers it: its zero value is ready.
 type Joined struct {
 	kv.Join
+	Alone bool // the request is for the expected document alone: what queries begin with is not asked for ahead
+
 	request prefetch.Request
 	ahead   kv.Asked // what it will probably ask for
 	calls   bool     // the next view is that which answers it
@@ -277,18 +279,28 @@ func SignInAhead(t *Tx, rows kv.Asked) error {
 	}
 	ahead := t.predicted()
 	if keys := t.expected(); keys != nil || len(ahead.Keys)+len(ahead.Ranges) > 0 {
-		rows = rows.And(Rows(keys...)).And(Rows(usualKeys...)).And(ahead)
+		rows = rows.And(Rows(keys...)).And(Rows(t.usual()...)).And(ahead)
 	} else {
 		rows = rows.And(Rows(membersKey))
 	}
 	return t.kv.Prefetch(rows.Keys, rows.Ranges...)
 }
 
-// usualKeys are those that nearly every transaction asks for, and writtenKeys those that nearly every one does that writes.
+// usualKeys are those that nearly every transaction asks for, loneKeys those of one that reads a document, and writtenKeys those that
+// nearly every one asks for that writes.
 var (
 	usualKeys   = [][]byte{membersKey, epochKey, automaticKey, indexesKey, declaredKey}
+	loneKeys    = usualKeys[:2]
 	writtenKeys = [][]byte{awaitedKey}
 )
+
+// usual are the keys that the transaction is expected to ask for, whatever it does.
+func (t *Tx) usual() [][]byte {
+	if j, ok := t.ctx.Value(joinedKey{}).(*Joined); ok && j.Alone && !t.kv.Writable() {
+		return loneKeys
+	}
+	return usualKeys
+}
 
 // expectedRef is the key of what a context says that its transactions begin with.
 type expectedRef struct{}

@@ -381,7 +381,7 @@ func (t *Tx) usualAhead(rows kv.Asked) error {
 		return nil
 	}
 	ahead := rows.And(t.predicted())
-	keys := slices.Concat(t.expected(), usualKeys, ahead.Keys)
+	keys := slices.Concat(t.expected(), t.usual(), ahead.Keys)
 	if t.kv.Writable() {
 		keys = slices.Concat(keys, writtenKeys, t.repo.ownReads)
 	}

@@ -205,6 +205,16 @@ func TestRoundTrips(t *testing.T) {
 	} {
 		w.bounded(r)
 	}
+	// What queries begin with is not asked for with a document alone.
+	fetched := math.MaxInt
+	for range 8 {
+		store.counted()
+		do("GET", "/id/"+one, "")
+		fetched = min(fetched, store.fetched)
+	}
+	if fetched > 16 {
+		t.Errorf("a document is read with %d keys in all its views, want 16 at most: itself, its caller and two more in each", fetched)
+	}
 	// Words of many documents are indexed together.
 	for i := range 20 {
 		do("POST", "/id/"+folder, fmt.Sprintf(`{"entity-type":"document","type":"File","name":"words%d","properties":{"dc:title":"word%d common"}}`, i, i))
