@@ -39,6 +39,7 @@ func plainMain(args []string) int {
 	mux.HandleFunc("GET /strict/doc/{id}", s.get)
 	mux.HandleFunc("GET /strict/page", s.page)
 	mux.HandleFunc("POST /strict/create", s.create)
+	mux.HandleFunc("POST /strict/chain", s.chain)
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -155,7 +156,19 @@ func (p strictSQL) page(w http.ResponseWriter, r *http.Request) {
 	plainAnswer(w, all, err)
 }
 
-func (p strictSQL) create(w http.ResponseWriter, r *http.Request) {
+func (p strictSQL) create(w http.ResponseWriter, r *http.Request) { p.add(w, r, nil) }
+
+// chain adds a row and sets a property of it, which the audit log has as well, as the last two steps of the chain do.
+func (p strictSQL) chain(w http.ResponseWriter, r *http.Request) {
+	p.add(w, r, func(b *pgx.Batch, d *plainDoc) {
+		d.Props = []byte(`{"description":"text","set":true}`)
+		b.Queue("UPDATE strict SET props = $2, modified = $3 WHERE id = $1", d.ID, d.Props, d.Modified)
+		b.Queue("INSERT INTO audit (doc, at, who, event) VALUES ($1, $2, $3, 'documentModified')", d.ID, d.Modified, d.Creator)
+	})
+}
+
+// add adds a row, and does what else is queued behind it.
+func (p strictSQL) add(w http.ResponseWriter, r *http.Request, more func(*pgx.Batch, *plainDoc)) {
 	d := plainDoc{ID: uuid.New(), Parent: &p.folder, Name: fmt.Sprintf("s%d", p.made.Add(1)), Title: "new", Modified: time.Now(), Creator: "Administrator", Props: []byte(`{"dc:description":"text"}`)}
 	insert := func() error {
 		return pgx.BeginTxFunc(r.Context(), p.pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) error {
@@ -164,6 +177,9 @@ func (p strictSQL) create(w http.ResponseWriter, r *http.Request) {
 			b.Queue("SELECT acl FROM strict WHERE id = $1", p.folder).QueryRow(func(row pgx.Row) error { return row.Scan(&list) })
 			b.Queue("INSERT INTO strict (id, parent, name, title, created, modified, creator, props) VALUES ($1, $2, $3, $4, $5, $5, $6, $7)", d.ID, d.Parent, d.Name, d.Title, d.Modified, d.Creator, d.Props)
 			b.Queue("INSERT INTO audit (doc, at, who, event) VALUES ($1, $2, $3, 'documentCreated')", d.ID, d.Modified, d.Creator)
+			if more != nil {
+				more(b, &d)
+			}
 			if err := errors.Join(tx.SendBatch(r.Context(), b).Close(), check()); err != nil {
 				return err
 			}
