@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -98,73 +99,40 @@ func awaitQuiet(ctx context.Context, woken <-chan struct{}, most time.Duration) 
 // It reads the documents of a snapshot without having them validated, so that it does not conflict with those who save
 // them: anyone who saves a document after that snapshot leaves a new row.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
-	var w waiting
-	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		w, err = t.pendingRows(r.wordsBatch(), r.backlog.isIndexed)
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	if len(w.rows) == 0 {
+	w, read, unread, why, err := r.unindexed(ctx)
+	if err == nil && len(w.rows) == 0 {
 		r.backlog.forget()
-		return false, nil
 	}
-	indexed, later, err := r.indexWaiting(ctx, w)
-	if err != nil {
-		return false, err
+	if more = len(read) > 0 || len(unread) == 0; err != nil || len(w.rows) == 0 || !more && !w.more {
+		return false, cmp.Or(err, why)
 	}
-	var unread []layout.ID
-	var why error
-	for _, d := range later {
-		if err := r.readFiles(ctx, d); err != nil {
-			unread, why = append(unread, d.id), err
-		}
-	}
-	if len(unread) > 0 && w.more {
-		err = r.Update(ctx, r.System(), func(t *Tx) error {
-			if err := t.waitAgain(unread); err != nil {
-				return err
-			}
-			return t.settle(w.rows, slices.Concat(indexed, unread))
-		})
-		if err != nil {
-			return false, err
-		}
-	}
-	return len(unread) == 0 || len(unread) < len(w.ids), why
-}
-
-// wordsBatch is about how many documents are indexed in one transaction. Each costs more if the store is across a network.
-func (r *Repo) wordsBatch() int {
-	if r.shared {
-		return maxAhead
-	}
-	return wordsBatch
-}
-
-// indexWaiting brings the terms of documents that wait up to date, and returns for which it did, and which have to wait for their
-// files.
-func (r *Repo) indexWaiting(ctx context.Context, w waiting) (indexed []layout.ID, later []postponed, err error) {
 	var bound uint64
+	var indexed []layout.ID
 	fresh := true
 	write := func(t *Tx) (err error) {
 		if bound, err = t.backlogBound(); err != nil {
 			return err
 		}
-		if indexed, later, err = t.writeTermsOf(w.ids, fresh); err != nil {
+		if indexed, err = t.writeTermsOf(read, fresh); err != nil {
 			return err
 		}
-		return t.settle(w.rows, indexed)
+		if !w.more {
+			return t.settle(w.rows, indexed)
+		}
+		if err := t.waitAgain(unread); err != nil {
+			return err
+		}
+		return t.settle(w.rows, slices.Concat(indexed, unread))
 	}
 	if err = r.Update(ctx, r.System(), write); fault.Is(err, fault.Exists) { // left by damage, or by somebody who indexes the same documents
 		fresh = false
 		err = r.Update(ctx, r.System(), write)
 	}
-	if err == nil {
-		r.backlog.setIndexed(indexed, bound)
+	if err != nil {
+		return false, err
 	}
-	return indexed, later, err
+	r.backlog.setIndexed(indexed, bound)
+	return more, why
 }
 
 // waitAgain puts documents at the end of the backlog, behind all that wait.
@@ -181,41 +149,57 @@ func (t *Tx) waitAgain(ids []layout.ID) error {
 	return nil
 }
 
+// unindexed returns what waits to be indexed, which of those documents can be, which cannot, and why. It finds the text in the files of
+// documents that no one has looked into yet, and keeps it in transactions of its own: reading takes its time.
+func (r *Repo) unindexed(ctx context.Context) (w waiting, read, unread []layout.ID, why, err error) {
+	batch := wordsBatch
+	if r.shared { // each transaction costs more there
+		batch = maxAhead
+	}
+	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
+		read, unread, why = nil, nil, nil // it may run again
+		if w, err = t.pendingRows(batch, r.backlog.isIndexed); err != nil {
+			return err
+		}
+		for some := range slices.Chunk(w.ids, maxAhead) { // a row of many may have come last
+			if err := t.ahead(some); err != nil {
+				return err
+			}
+			for _, id := range some {
+				if err := t.readFiles(id); err != nil {
+					unread, why = append(unread, id), err
+				} else {
+					read = append(read, id)
+				}
+			}
+		}
+		return nil
+	})
+	return w, read, unread, why, err
+}
+
 // maxAhead is of how many documents the rows are fetched together, in one round trip.
 const maxAhead = 100
 
-// postponed is a document that cannot be indexed yet: no one has looked into some of its files, or it cannot be loaded.
-type postponed struct {
-	id    layout.ID
-	files []*blob.Blob
-	err   error
-}
-
-// writeTermsOf brings the terms of documents up to date, as far as that takes about wordsRows rows, and returns for which it did, and
-// those that cannot be yet. Fresh says that there are no rows of terms of a document without a row that lists them.
-func (t *Tx) writeTermsOf(ids []layout.ID, fresh bool) (indexed []layout.ID, later []postponed, err error) {
+// writeTermsOf brings the terms of documents up to date, as far as that takes about wordsRows rows, and returns for which. Fresh says
+// that there are no rows of terms of a document without a row that lists them.
+func (t *Tx) writeTermsOf(ids []layout.ID, fresh bool) (indexed []layout.ID, err error) {
 	written := 0
 	for i, id := range ids {
 		if i%maxAhead == 0 {
 			if err := t.termsAhead(ids[i:min(i+maxAhead, len(ids))]); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
-		words, files, err := t.wordsNow(id)
-		if err != nil || len(files) > 0 {
-			later = append(later, postponed{id, files, err})
-			continue
-		}
-		n, err := t.writeTerms(id, words, fresh)
+		n, err := t.writeTerms(id, fresh)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		indexed = append(indexed, id)
 		if written += n; written >= wordsRows {
-			break
+			return ids[:i+1], nil
 		}
 	}
-	return indexed, later, nil
+	return ids, nil
 }
 
 // termsAhead has a store across a network fetch in one round trip what writeTerms reads of documents.
@@ -260,18 +244,19 @@ func (t *Tx) settle(rows []pendingRow, done []layout.ID) error {
 	return nil
 }
 
-// readFiles finds the texts of files that no one has looked into yet, and keeps them in transactions of their own: reading takes its
-// time.
-func (r *Repo) readFiles(ctx context.Context, d postponed) error {
-	if d.err != nil {
-		return d.err
+// readFiles finds the text in the files of a document.
+func (t *Tx) readFiles(id layout.ID) error {
+	d, err := t.load(id)
+	if err != nil || d == nil {
+		return err
 	}
-	for _, b := range d.files {
-		if err := r.keepContent(ctx, b); err != nil {
+	return d.eachBlob(func(b *blob.Blob) error {
+		known, err := t.kv.Get(layout.TextKey(b.Digest))
+		if err != nil || known != nil || !text.Readable(b.Type, b.Name) {
 			return err
 		}
-	}
-	return nil
+		return t.repo.keepContent(t.ctx, b)
+	})
 }
 
 // keepContent writes the text of a file. A file that cannot be read has none.
@@ -288,7 +273,11 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
 // the row of the document's terms, so that two that index the same document conflict.
-func (t *Tx) writeTerms(id layout.ID, words *text.Text, fresh bool) (rows int, err error) {
+func (t *Tx) writeTerms(id layout.ID, fresh bool) (rows int, err error) {
+	words, err := t.wordsNow(id)
+	if err != nil {
+		return 0, err
+	}
 	row := words.Row()
 	now := text.RowTerms(row)
 	was, err := t.terms(id)
@@ -321,28 +310,18 @@ func (t *Tx) writeTerms(id layout.ID, words *text.Text, fresh bool) (rows int, e
 	return rows + 1, t.kv.Delete(layout.TermsKey(id))
 }
 
-// wordsNow are those in the text of a document, which is not validated, or the files that have to be read before.
-func (t *Tx) wordsNow(id layout.ID) (words *text.Text, files []*blob.Blob, err error) {
+// wordsNow are those in the text of a document, which is not validated.
+func (t *Tx) wordsNow(id layout.ID) (words *text.Text, err error) {
 	err = t.kv.Unvalidated(func() error {
 		d, err := t.load(id)
 		if err != nil || d == nil {
 			words = &text.Text{}
 			return err
 		}
-		err = d.eachBlob(func(b *blob.Blob) error {
-			known, err := t.kv.Get(layout.TextKey(b.Digest))
-			if err == nil && known == nil && text.Readable(b.Type, b.Name) {
-				files = append(files, b)
-			}
-			return err
-		})
-		if err != nil || len(files) > 0 {
-			return err
-		}
 		words, err = t.textOf(d, nil)
 		return err
 	})
-	return words, files, err
+	return words, err
 }
 
 // terms are those that a document is found by, sorted.
