@@ -279,7 +279,8 @@ func SignInAhead(t *Tx, rows kv.Asked) error {
 	}
 	ahead := t.predicted()
 	if keys := t.expected(); keys != nil || len(ahead.Keys)+len(ahead.Ranges) > 0 {
-		rows = rows.And(Rows(keys...)).And(Rows(t.usual()...)).And(ahead)
+		rows.Keys = slices.Concat(rows.Keys, keys, t.usual(), ahead.Keys)
+		rows.Ranges = slices.Concat(rows.Ranges, ahead.Ranges)
 	} else {
 		rows = rows.And(Rows(membersKey))
 	}

@@ -380,12 +380,12 @@ func (t *Tx) usualAhead(rows kv.Asked) error {
 	if !t.kv.Remote() {
 		return nil
 	}
-	ahead := rows.And(t.predicted())
-	keys := slices.Concat(t.expected(), t.usual(), ahead.Keys)
+	ahead := t.predicted()
+	keys := slices.Concat(t.expected(), t.usual(), rows.Keys, ahead.Keys)
 	if t.kv.Writable() {
 		keys = slices.Concat(keys, writtenKeys, t.repo.ownReads)
 	}
-	return t.kv.Prefetch(keys, ahead.Ranges...)
+	return t.kv.Prefetch(keys, slices.Concat(rows.Ranges, ahead.Ranges)...)
 }
 
 // memberEpoch returns the epoch of the memberships, which is never nil.

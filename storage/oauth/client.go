@@ -17,8 +17,8 @@ type Client struct {
 	Name, ID     string
 	RedirectURIs []string
 	AutoGrant    bool
-	entry        string // its id in the directory
-	secret       string // how its secret is kept; "": it has none
+	secret       string        // how its secret is kept; "": it has none
+	rows         storage.Asked // what it is found by
 }
 
 // clientOf finds a client that is enabled.
@@ -26,14 +26,15 @@ func clientOf(tx *storage.Tx, id string) (*Client, error) {
 	if id == "" {
 		return nil, refused(fault.CodeInvalidRequest, "client_id is missing")
 	}
-	_, e, err := one(tx, clients, "clientId", id)
+	d, e, err := one(tx, clients, "clientId", id)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil || e.Values["enabled"] == false {
 		return nil, refused(fault.CodeInvalidClient, "there is no client with this id")
 	}
-	c := &Client{Name: e.Text("name"), ID: id, AutoGrant: e.Values["autoGrant"] == true, entry: e.ID, secret: e.Text("clientSecret")}
+	c := &Client{Name: e.Text("name"), ID: id, AutoGrant: e.Values["autoGrant"] == true, secret: e.Text("clientSecret")}
+	c.rows = d.IndexRows("clientId", id).And(d.Row(e.ID))
 	for uri := range strings.SplitSeq(e.Text("redirectURIs"), ",") {
 		if uri = strings.TrimSpace(uri); uri != "" {
 			c.RedirectURIs = append(c.RedirectURIs, uri)

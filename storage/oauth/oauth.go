@@ -262,25 +262,23 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	}
 	known := row.Of[places](repo.Memory())
 	var at place
-	var rows storage.Asked
-	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		ahead, err := known.get(token).first(tx, token)
+	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		d, err := kept(tx, tokens)
 		if err != nil {
 			return err
 		}
-		if err = storage.SignInAhead(tx, ahead); err != nil {
+		if err = storage.SignInAhead(tx, known.get(token).And(d.IndexRows("accessToken", token))); err != nil {
 			return err
 		}
-		if at, err = byAccess(tx, token); err != nil {
-			return err
-		}
-		rows, err = at.rows(tx)
+		at, err = byAccess(tx, token)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	known.put(token, at)
+	if repo.Shared() {
+		known.put(token, at.rows)
+	}
 	p, err := repo.Principal(ctx, at.user)
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -288,12 +286,12 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	case err != nil:
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: byToken, Name: at.token + " " + at.user}, rows), nil
+	return p.While(storage.Proof{Kind: byToken, Name: at.entry + " " + at.user}, at.rows), nil
 }
 
 // byAccess finds a good access token.
 func byAccess(tx *storage.Tx, token string) (at place, err error) {
-	_, e, err := one(tx, tokens, "accessToken", token)
+	d, e, err := one(tx, tokens, "accessToken", token)
 	if err != nil {
 		return at, err
 	}
@@ -307,7 +305,7 @@ func byAccess(tx *storage.Tx, token string) (at place, err error) {
 	if c == nil {
 		return at, errToken()
 	}
-	return place{token: e.ID, user: e.Text("nuxeoLogin"), client: c.ID, holder: c.entry}, nil
+	return place{e.ID, e.Text("nuxeoLogin"), d.Row(e.ID).And(c.rows)}, nil
 }
 
 // good returns the client of a token that has not expired; nil if it has, or the client may have none.
