@@ -12,7 +12,7 @@ var add = engine.Op{
 	Category: "Document",
 	Doc:      "Adds the document to a collection that the caller may write, and returns the document. A document that is already in the collection stays there.",
 	Callers:  engine.Anyone,
-	Run:      engine.Each(memberParams.add),
+	Run:      engine.Overload(engine.On(memberParams.add), engine.On(memberParams.addAll)),
 }
 
 var remove = engine.Op{
@@ -21,7 +21,7 @@ var remove = engine.Op{
 	Category: "Document",
 	Doc:      "Removes the document from a collection that the caller may write, and returns the document.",
 	Callers:  engine.Anyone,
-	Run:      engine.Each(memberParams.remove),
+	Run:      engine.Overload(engine.On(memberParams.remove), engine.On(memberParams.removeAll)),
 }
 
 type memberParams struct {
@@ -29,17 +29,25 @@ type memberParams struct {
 }
 
 func (p memberParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return one(p.addAll, c, d)
+}
+
+func (p memberParams) addAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	collection, err := open(c, p.Collection)
 	if err != nil {
 		return nil, err
 	}
-	return join(c, d, collection)
+	return join(c, docs, collection)
 }
 
 func (p memberParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return one(p.removeAll, c, d)
+}
+
+func (p memberParams) removeAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	collection, err := open(c, p.Collection)
 	if err != nil {
 		return nil, err
 	}
-	return leave(c, d, collection)
+	return leave(c, docs, collection)
 }

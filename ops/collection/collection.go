@@ -10,6 +10,7 @@ package collection
 
 import (
 	"slices"
+	"strings"
 
 	"catena/engine"
 	"catena/storage"
@@ -77,100 +78,183 @@ func ids(d *storage.Doc, xpath string) []string {
 	return out
 }
 
-// put stores a list of document ids with the rights of the server and without a trace. Callers must have
-// checked the right to change the collection. The document is read again as the system, so that unsaved
-// changes of the caller's copy are not saved along with the list.
+// put stores a list of document ids without a trace. Callers must have checked the right to change the collection, and read the document as
+// the server in this transaction: it may hold neither unsaved changes of the caller nor an older list.
 func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
-	system := c.Tx.As(c.Tx.Repo().System())
-	fresh, err := system.Reload(d)
-	if err != nil {
-		return err
-	}
-	if xpath == memberOf && !fresh.HasFacet("CollectionMember") {
-		if err := fresh.AddFacet("CollectionMember"); err != nil {
+	if xpath == memberOf && !d.HasFacet("CollectionMember") {
+		if err := d.AddFacet("CollectionMember"); err != nil {
 			return err
 		}
 	}
-	if err := fresh.Set(xpath, engine.List(list)); err != nil {
+	if err := d.Set(xpath, engine.List(list)); err != nil {
 		return err
 	}
-	_, err = system.Save(fresh, storage.SaveOptions{Quiet: true})
+	_, err := server(c).Save(d, storage.SaveOptions{Quiet: true})
 	return err
 }
 
-// join makes d a member of a collection. Both lists are checked and completed separately: one that lacks
-// the entry, for example after an import, is repaired.
-func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
-	if d.HasFacet("NotCollectionMember") || d.IsVersion() {
-		return nil, fault.Invalid.Errorf("document %s: cannot be added to a collection", d.Path())
-	}
-	fresh, err := c.Tx.Reload(collection)
+// server is the transaction with the rights of the server.
+func server(c *engine.Ctx) *storage.Tx { return c.Tx.As(c.Tx.Repo().System()) }
+
+// join makes documents members of a collection, and returns them as they are then.
+func join(c *engine.Ctx, docs storage.Docs, collection *storage.Doc) (storage.Docs, error) {
+	return (&change{c: c, collection: collection, join: true}).of(docs)
+}
+
+// leave ends the membership of documents. They need not be some that may be in collections: what was put in before must be removable.
+func leave(c *engine.Ctx, docs storage.Docs, collection *storage.Doc) (storage.Docs, error) {
+	return (&change{c: c, collection: collection}).of(docs)
+}
+
+// one runs for one document what is made for several.
+func one(run func(*engine.Ctx, storage.Docs) (storage.Docs, error), c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	docs, err := run(c, storage.Docs{d})
 	if err != nil {
 		return nil, err
 	}
-	list, of := ids(fresh, members), ids(d, memberOf)
-	switch l := limit.Of[Limits](c.Tx.Repo().Bounds()); {
-	case slices.Contains(list, d.ID()) && slices.Contains(of, collection.ID()):
-		return d, nil
-	case len(list) >= l.Members:
-		return nil, fault.Limit.Errorf("collection %s: more than %d members", collection.Path(), l.Members)
-	case len(of) >= l.Collections:
-		return nil, fault.Limit.Errorf("document %s: in more than %d collections", d.Path(), l.Collections)
+	return docs[0], nil
+}
+
+// change has documents join or leave a collection. Each is described by an event before it and one after it, whose names are the platform's;
+// listeners may refuse the first. The list of the collection may be long, and is written once.
+type change struct {
+	c          *engine.Ctx
+	collection *storage.Doc
+	join       bool
+	in         map[string]bool         // the members
+	size       int                     // how many these are
+	changed    map[string]*storage.Doc // as they are after the change, by id
+}
+
+func (x *change) of(docs storage.Docs) (storage.Docs, error) {
+	list, err := x.list()
+	if err != nil {
+		return nil, err
 	}
-	return change(c, d, fresh, "AddedToCollection", func() error {
-		if !slices.Contains(list, d.ID()) {
-			if err := put(c, fresh, members, append(list, d.ID())); err != nil {
-				return err
+	x.in, x.changed = map[string]bool{}, map[string]*storage.Doc{}
+	for _, id := range ids(list, members) {
+		x.in[id] = true
+	}
+	x.size = len(x.in)
+	for _, d := range docs {
+		if err := x.member(d); err != nil {
+			return nil, err
+		}
+	}
+	if len(x.changed) == 0 {
+		return docs, nil
+	}
+	if err := x.rewrite(docs); err != nil {
+		return nil, err
+	}
+	return x.tell(docs)
+}
+
+// list reads the collection.
+func (x *change) list() (*storage.Doc, error) { return server(x.c).Reload(x.collection) }
+
+// member changes the list of a member. Both lists are checked and completed separately: one that lacks the entry, for example after an
+// import, is repaired.
+func (x *change) member(d *storage.Doc) error {
+	fresh, err := server(x.c).Reload(d)
+	if err != nil {
+		return err
+	}
+	of, own := ids(fresh, memberOf), x.collection.ID()
+	listed := slices.Contains(of, own)
+	if err := x.may(fresh, listed, len(of)); err != nil {
+		return err
+	}
+	if x.in[d.ID()] == x.join && listed == x.join {
+		return nil
+	}
+	if err := x.fire("before", d); err != nil {
+		return err
+	}
+	if x.join && !x.in[d.ID()] {
+		x.size++
+	}
+	x.changed[d.ID()], x.in[d.ID()] = nil, x.join
+	if fresh, err = server(x.c).Reload(d); err != nil { // a listener may have changed it
+		return err
+	}
+	of = slices.DeleteFunc(ids(fresh, memberOf), func(id string) bool { return id == own })
+	if x.join {
+		of = append(of, own)
+	}
+	return put(x.c, fresh, memberOf, of)
+}
+
+// may reports whether a document may become a member, which is in n collections.
+func (x *change) may(d *storage.Doc, listed bool, n int) error {
+	l := limit.Of[Limits](x.c.Tx.Repo().Bounds())
+	switch {
+	case !x.join:
+	case d.HasFacet("NotCollectionMember") || d.IsVersion():
+		return fault.Invalid.Errorf("document %s: cannot be added to a collection", d.Path())
+	case x.in[d.ID()] && listed:
+	case x.size >= l.Members:
+		return fault.Limit.Errorf("collection %s: more than %d members", x.collection.Path(), l.Members)
+	case n >= l.Collections:
+		return fault.Limit.Errorf("document %s: in more than %d collections", d.Path(), l.Collections)
+	}
+	return nil
+}
+
+// rewrite writes the list of the collection, which listeners may have changed since it was read.
+func (x *change) rewrite(docs storage.Docs) error {
+	fresh, err := x.list()
+	if err != nil {
+		return err
+	}
+	list, was := []string{}, ids(fresh, members)
+	listed := make(map[string]bool, len(was))
+	for _, id := range was {
+		if _, changed := x.changed[id]; x.join || !changed {
+			listed[id], list = true, append(list, id)
+		}
+	}
+	for _, d := range docs {
+		if _, changed := x.changed[d.ID()]; x.join && changed && !listed[d.ID()] {
+			listed[d.ID()], list = true, append(list, d.ID())
+		}
+	}
+	if len(list) == len(was) {
+		return nil
+	}
+	return put(x.c, fresh, members, list)
+}
+
+// tell fires the events after the change, and returns the documents as they are then.
+func (x *change) tell(docs storage.Docs) (storage.Docs, error) {
+	out := slices.Clone(docs)
+	for i, d := range docs {
+		fresh, changed := x.changed[d.ID()]
+		if !changed {
+			continue
+		}
+		if fresh == nil { // and not a second time in the input
+			var err error
+			if fresh, err = x.c.Tx.Reload(d); err != nil {
+				return nil, err
+			}
+			x.changed[d.ID()] = fresh
+			if err := x.fire("", fresh); err != nil {
+				return nil, err
 			}
 		}
-		if slices.Contains(of, collection.ID()) {
-			return nil
-		}
-		return put(c, d, memberOf, append(of, collection.ID()))
-	})
+		out[i] = fresh
+	}
+	return out, nil
 }
 
-// leave ends the membership of d. The document need not be one that may be in collections: what was put
-// in before must be removable.
-func leave(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
-	fresh, err := c.Tx.Reload(collection)
-	if err != nil {
-		return nil, err
+func (x *change) fire(when string, d *storage.Doc) error {
+	name := "removedFromCollection"
+	if x.join {
+		name = "addedToCollection"
 	}
-	list, of := ids(fresh, members), ids(d, memberOf)
-	if !slices.Contains(list, d.ID()) && !slices.Contains(of, collection.ID()) {
-		return d, nil
+	if when != "" {
+		name = when + strings.ToUpper(name[:1]) + name[1:]
 	}
-	// The order of the two writes does not matter, since they are in one transaction.
-	return change(c, d, fresh, "RemovedFromCollection", func() error {
-		if err := put(c, fresh, members, without(list, d.ID())); err != nil {
-			return err
-		}
-		return put(c, d, memberOf, without(of, collection.ID()))
-	})
-}
-
-func without(list []string, id string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == id })
-}
-
-// change describes a change before and after it, and returns the document as it is then. The names of
-// the events are the platform's; listeners may refuse the first.
-func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() error) (*storage.Doc, error) {
-	extra := map[string]any{"collection": collection.ID()}
-	if err := c.Tx.Fire(storage.Event{Name: "before" + what, Doc: d, Extra: extra}); err != nil {
-		return nil, err
-	}
-	if err := fn(); err != nil {
-		return nil, err
-	}
-	fresh, err := c.Tx.Reload(d)
-	if err != nil {
-		return nil, err
-	}
-	event := "addedToCollection"
-	if what != "AddedToCollection" {
-		event = "removedFromCollection"
-	}
-	return fresh, c.Tx.Fire(storage.Event{Name: event, Doc: fresh, Extra: extra})
+	return x.c.Tx.Fire(storage.Event{Name: name, Doc: d, Extra: map[string]any{"collection": x.collection.ID()}})
 }

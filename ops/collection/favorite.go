@@ -12,7 +12,7 @@ var addFavorite = engine.Op{
 	Category: "Document",
 	Doc:      "Adds the document to the caller's favorites and returns it.",
 	Callers:  engine.Anyone,
-	Run:      engine.Each(favoriteParams.add),
+	Run:      engine.Overload(engine.On(favoriteParams.add), engine.On(favoriteParams.addAll)),
 }
 
 var removeFavorite = engine.Op{
@@ -22,7 +22,7 @@ var removeFavorite = engine.Op{
 	Category: "Document",
 	Doc:      "Removes the document from the caller's favorites and returns it.",
 	Callers:  engine.Anyone,
-	Run:      engine.Each(favoriteParams.remove),
+	Run:      engine.Overload(engine.On(favoriteParams.remove), engine.On(favoriteParams.removeAll)),
 }
 
 var fetchFavorites = engine.Op{
@@ -47,20 +47,28 @@ var listFavorites = engine.Op{
 
 type favoriteParams struct{}
 
-func (favoriteParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	list, err := favorites(c)
-	if err != nil {
-		return nil, err
-	}
-	return join(c, d, list)
+func (p favoriteParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return one(p.addAll, c, d)
 }
 
-func (favoriteParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+func (favoriteParams) addAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	list, err := favorites(c)
 	if err != nil {
 		return nil, err
 	}
-	return leave(c, d, list)
+	return join(c, docs, list)
+}
+
+func (p favoriteParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return one(p.removeAll, c, d)
+}
+
+func (favoriteParams) removeAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
+	list, err := favorites(c)
+	if err != nil {
+		return nil, err
+	}
+	return leave(c, docs, list)
 }
 
 func (favoriteParams) fetch(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) { return favorites(c) }
