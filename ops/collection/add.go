@@ -12,7 +12,7 @@ var add = engine.Op{
 	Category: "Document",
 	Doc:      "Adds the document to a collection that the caller may write, and returns the document. A document that is already in the collection stays there.",
 	Callers:  engine.Anyone,
-	Run:      engine.Overload(engine.On(memberParams.add), engine.On(memberParams.addAll)),
+	Run:      several(memberParams.add),
 }
 
 var remove = engine.Op{
@@ -21,18 +21,14 @@ var remove = engine.Op{
 	Category: "Document",
 	Doc:      "Removes the document from a collection that the caller may write, and returns the document.",
 	Callers:  engine.Anyone,
-	Run:      engine.Overload(engine.On(memberParams.remove), engine.On(memberParams.removeAll)),
+	Run:      several(memberParams.remove),
 }
 
 type memberParams struct {
 	Collection storage.Ref `json:"collection" doc:"Path or id of the collection."`
 }
 
-func (p memberParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return one(p.addAll, c, d)
-}
-
-func (p memberParams) addAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
+func (p memberParams) add(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	collection, err := open(c, p.Collection)
 	if err != nil {
 		return nil, err
@@ -40,11 +36,7 @@ func (p memberParams) addAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, er
 	return join(c, docs, collection)
 }
 
-func (p memberParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return one(p.removeAll, c, d)
-}
-
-func (p memberParams) removeAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
+func (p memberParams) remove(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	collection, err := open(c, p.Collection)
 	if err != nil {
 		return nil, err

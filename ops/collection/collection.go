@@ -10,7 +10,6 @@ package collection
 
 import (
 	"slices"
-	"strings"
 
 	"catena/engine"
 	"catena/storage"
@@ -78,8 +77,8 @@ func ids(d *storage.Doc, xpath string) []string {
 	return out
 }
 
-// put stores a list of document ids without a trace. Callers must have checked the right to change the collection, and read the document as
-// the server in this transaction: it may hold neither unsaved changes of the caller nor an older list.
+// put stores a list of document ids with the rights of the server and without a trace. Callers must have checked the right to change the
+// collection, and just read the document: it may hold neither unsaved changes of the caller nor an older list.
 func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 	if xpath == memberOf && !d.HasFacet("CollectionMember") {
 		if err := d.AddFacet("CollectionMember"); err != nil {
@@ -96,46 +95,42 @@ func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 // server is the transaction with the rights of the server.
 func server(c *engine.Ctx) *storage.Tx { return c.Tx.As(c.Tx.Repo().System()) }
 
-// join makes documents members of a collection, and returns them as they are then.
+// several makes an operation of a function over documents, which takes a single one as well.
+func several[P any](f func(P, *engine.Ctx, storage.Docs) (storage.Docs, error)) engine.Func {
+	one := func(p P, c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+		docs, err := f(p, c, storage.Docs{d})
+		if err != nil {
+			return nil, err
+		}
+		return docs[0], nil
+	}
+	return engine.Overload(engine.On(one), engine.On(f))
+}
+
+// join makes documents members of a collection that was just read, and returns them as they are then.
 func join(c *engine.Ctx, docs storage.Docs, collection *storage.Doc) (storage.Docs, error) {
-	return (&change{c: c, collection: collection, join: true}).of(docs)
+	x := change{c: c, collection: collection, join: true, before: "beforeAddedToCollection", after: "addedToCollection"}
+	return x.of(docs)
 }
 
 // leave ends the membership of documents. They need not be some that may be in collections: what was put in before must be removable.
 func leave(c *engine.Ctx, docs storage.Docs, collection *storage.Doc) (storage.Docs, error) {
-	return (&change{c: c, collection: collection}).of(docs)
+	x := change{c: c, collection: collection, before: "beforeRemovedFromCollection", after: "removedFromCollection"}
+	return x.of(docs)
 }
 
-// one runs for one document what is made for several.
-func one(run func(*engine.Ctx, storage.Docs) (storage.Docs, error), c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	docs, err := run(c, storage.Docs{d})
-	if err != nil {
-		return nil, err
-	}
-	return docs[0], nil
-}
-
-// change has documents join or leave a collection. Each is described by an event before it and one after it, whose names are the platform's;
-// listeners may refuse the first. The list of the collection may be long, and is written once.
+// change has documents join or leave a collection. The list of the collection may be long, and is written once.
 type change struct {
-	c          *engine.Ctx
-	collection *storage.Doc
-	join       bool
-	in         map[string]bool         // the members
-	size       int                     // how many these are
-	changed    map[string]*storage.Doc // as they are after the change, by id
+	c             *engine.Ctx
+	collection    *storage.Doc
+	join          bool
+	before, after string          // events of each document, named as on the platform; listeners may refuse the first
+	in            map[string]bool // the members
+	changed       storage.Docs
 }
 
 func (x *change) of(docs storage.Docs) (storage.Docs, error) {
-	list, err := x.list()
-	if err != nil {
-		return nil, err
-	}
-	x.in, x.changed = map[string]bool{}, map[string]*storage.Doc{}
-	for _, id := range ids(list, members) {
-		x.in[id] = true
-	}
-	x.size = len(x.in)
+	x.in = set(ids(x.collection, members))
 	for _, d := range docs {
 		if err := x.member(d); err != nil {
 			return nil, err
@@ -144,37 +139,65 @@ func (x *change) of(docs storage.Docs) (storage.Docs, error) {
 	if len(x.changed) == 0 {
 		return docs, nil
 	}
-	if err := x.rewrite(docs); err != nil {
+	if err := x.list(); err != nil {
 		return nil, err
 	}
-	return x.tell(docs)
+	now := map[string]*storage.Doc{}
+	for _, d := range x.changed {
+		fresh, err := x.c.Tx.Reload(d)
+		if err != nil {
+			return nil, err
+		}
+		if err := x.fire(x.after, fresh); err != nil {
+			return nil, err
+		}
+		now[d.ID()] = fresh
+	}
+	out := slices.Clone(docs)
+	for i, d := range docs {
+		if fresh := now[d.ID()]; fresh != nil {
+			out[i] = fresh
+		}
+	}
+	return out, nil
 }
 
-// list reads the collection.
-func (x *change) list() (*storage.Doc, error) { return server(x.c).Reload(x.collection) }
+func set(ids []string) map[string]bool {
+	in := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		in[id] = true
+	}
+	return in
+}
 
-// member changes the list of a member. Both lists are checked and completed separately: one that lacks the entry, for example after an
+// member changes the list of a document. Both lists are checked and completed separately: one that lacks the entry, for example after an
 // import, is repaired.
 func (x *change) member(d *storage.Doc) error {
 	fresh, err := server(x.c).Reload(d)
 	if err != nil {
 		return err
 	}
+	if x.join && (fresh.HasFacet("NotCollectionMember") || fresh.IsVersion()) {
+		return fault.Invalid.Errorf("document %s: cannot be added to a collection", d.Path())
+	}
 	of, own := ids(fresh, memberOf), x.collection.ID()
 	listed := slices.Contains(of, own)
-	if err := x.may(fresh, listed, len(of)); err != nil {
-		return err
-	}
 	if x.in[d.ID()] == x.join && listed == x.join {
 		return nil
 	}
-	if err := x.fire("before", d); err != nil {
+	if err := x.room(d, len(of)); err != nil {
 		return err
 	}
-	if x.join && !x.in[d.ID()] {
-		x.size++
+	if err := x.fire(x.before, d); err != nil {
+		return err
 	}
-	x.changed[d.ID()], x.in[d.ID()] = nil, x.join
+	x.changed = append(x.changed, d)
+	if delete(x.in, d.ID()); x.join {
+		x.in[d.ID()] = true
+	}
+	if listed == x.join {
+		return nil
+	}
 	if fresh, err = server(x.c).Reload(d); err != nil { // a listener may have changed it
 		return err
 	}
@@ -185,15 +208,11 @@ func (x *change) member(d *storage.Doc) error {
 	return put(x.c, fresh, memberOf, of)
 }
 
-// may reports whether a document may become a member, which is in n collections.
-func (x *change) may(d *storage.Doc, listed bool, n int) error {
-	l := limit.Of[Limits](x.c.Tx.Repo().Bounds())
-	switch {
+// room refuses to have a document join, which is in n collections, beyond the limits.
+func (x *change) room(d *storage.Doc, n int) error {
+	switch l := limit.Of[Limits](x.c.Tx.Repo().Bounds()); {
 	case !x.join:
-	case d.HasFacet("NotCollectionMember") || d.IsVersion():
-		return fault.Invalid.Errorf("document %s: cannot be added to a collection", d.Path())
-	case x.in[d.ID()] && listed:
-	case x.size >= l.Members:
+	case len(x.in) >= l.Members:
 		return fault.Limit.Errorf("collection %s: more than %d members", x.collection.Path(), l.Members)
 	case n >= l.Collections:
 		return fault.Limit.Errorf("document %s: in more than %d collections", d.Path(), l.Collections)
@@ -201,60 +220,29 @@ func (x *change) may(d *storage.Doc, listed bool, n int) error {
 	return nil
 }
 
-// rewrite writes the list of the collection, which listeners may have changed since it was read.
-func (x *change) rewrite(docs storage.Docs) error {
-	fresh, err := x.list()
+// list changes the list of the collection, which listeners may have changed since it was read.
+func (x *change) list() error {
+	fresh, err := server(x.c).Reload(x.collection)
 	if err != nil {
 		return err
 	}
-	list, was := []string{}, ids(fresh, members)
-	listed := make(map[string]bool, len(was))
-	for _, id := range was {
-		if _, changed := x.changed[id]; x.join || !changed {
-			listed[id], list = true, append(list, id)
+	list := ids(fresh, members)
+	was, listed := len(list), set(list)
+	for _, d := range x.changed {
+		if x.join && !listed[d.ID()] {
+			list = append(list, d.ID())
 		}
+		listed[d.ID()] = x.join
 	}
-	for _, d := range docs {
-		if _, changed := x.changed[d.ID()]; x.join && changed && !listed[d.ID()] {
-			listed[d.ID()], list = true, append(list, d.ID())
-		}
+	if !x.join {
+		list = slices.DeleteFunc(list, func(id string) bool { return !listed[id] })
 	}
-	if len(list) == len(was) {
+	if len(list) == was {
 		return nil
 	}
 	return put(x.c, fresh, members, list)
 }
 
-// tell fires the events after the change, and returns the documents as they are then.
-func (x *change) tell(docs storage.Docs) (storage.Docs, error) {
-	out := slices.Clone(docs)
-	for i, d := range docs {
-		fresh, changed := x.changed[d.ID()]
-		if !changed {
-			continue
-		}
-		if fresh == nil { // and not a second time in the input
-			var err error
-			if fresh, err = x.c.Tx.Reload(d); err != nil {
-				return nil, err
-			}
-			x.changed[d.ID()] = fresh
-			if err := x.fire("", fresh); err != nil {
-				return nil, err
-			}
-		}
-		out[i] = fresh
-	}
-	return out, nil
-}
-
-func (x *change) fire(when string, d *storage.Doc) error {
-	name := "removedFromCollection"
-	if x.join {
-		name = "addedToCollection"
-	}
-	if when != "" {
-		name = when + strings.ToUpper(name[:1]) + name[1:]
-	}
+func (x *change) fire(name string, d *storage.Doc) error {
 	return x.c.Tx.Fire(storage.Event{Name: name, Doc: d, Extra: map[string]any{"collection": x.collection.ID()}})
 }

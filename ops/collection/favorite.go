@@ -12,7 +12,7 @@ var addFavorite = engine.Op{
 	Category: "Document",
 	Doc:      "Adds the document to the caller's favorites and returns it.",
 	Callers:  engine.Anyone,
-	Run:      engine.Overload(engine.On(favoriteParams.add), engine.On(favoriteParams.addAll)),
+	Run:      several(favoriteParams.add),
 }
 
 var removeFavorite = engine.Op{
@@ -22,7 +22,7 @@ var removeFavorite = engine.Op{
 	Category: "Document",
 	Doc:      "Removes the document from the caller's favorites and returns it.",
 	Callers:  engine.Anyone,
-	Run:      engine.Overload(engine.On(favoriteParams.remove), engine.On(favoriteParams.removeAll)),
+	Run:      several(favoriteParams.remove),
 }
 
 var fetchFavorites = engine.Op{
@@ -47,11 +47,7 @@ var listFavorites = engine.Op{
 
 type favoriteParams struct{}
 
-func (p favoriteParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return one(p.addAll, c, d)
-}
-
-func (favoriteParams) addAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
+func (favoriteParams) add(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	list, err := favorites(c)
 	if err != nil {
 		return nil, err
@@ -59,11 +55,7 @@ func (favoriteParams) addAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, er
 	return join(c, docs, list)
 }
 
-func (p favoriteParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return one(p.removeAll, c, d)
-}
-
-func (favoriteParams) removeAll(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
+func (favoriteParams) remove(c *engine.Ctx, docs storage.Docs) (storage.Docs, error) {
 	list, err := favorites(c)
 	if err != nil {
 		return nil, err

@@ -47,9 +47,6 @@ func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (bool, error) {
 	if to == from {
 		return false, nil
 	}
-	if collection, err = server(c).Reload(collection); err != nil {
-		return false, err
-	}
 	return true, put(c, collection, members, slices.Insert(list, to, id))
 }
 
